@@ -237,11 +237,14 @@ class ChatViewModel(OpenThread):
         """Write an export where the person chose: whole or not at all."""
         self.save_file(path, lambda: data, "Exported.")
 
-    def save_file(self, path: str, make: Callable[[], bytes], said: str = "Saved.") -> None:
-        """The same of anything, which is made in a thread, with what is said then."""
+    def save_file(
+        self, path: str, make: Callable[[], bytes], said: str = "Saved.", then: Callable[[], None] = lambda: None
+    ) -> None:
+        """The same of anything, which is made in a thread, with what is said and done then."""
 
         async def work() -> None:
             await self._bridge.in_thread(write_bytes, path, make)
             self.announced.emit(said)
+            then()
 
         self._spawn(work(), "save a file")

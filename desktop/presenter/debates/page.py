@@ -265,9 +265,15 @@ class DebatesViewModel(QObject):
 
         self._do(work(), "fork debate")
 
-    def save_file(self, path: str, make: Callable[[], bytes]) -> None:
-        """Write what a tool gave where the person chose: whole or not at all. ``make`` is called in a thread."""
-        self._do(self._bridge.in_thread(write_bytes, path, make), "save a file")
+    def save_file(self, path: str, make: Callable[[], bytes], *, then: Callable[[], None] = lambda: None) -> None:
+        """Write what a tool gave where the person chose: whole or not at all. ``make`` is called in a thread, ``then``
+        once it is on the disk."""
+
+        async def work() -> None:
+            await self._bridge.in_thread(write_bytes, path, make)
+            then()
+
+        self._do(work(), "save a file")
 
     def export(self, path: str, form: Literal["md", "html", "json"]) -> None:
         """Write the debate into the file that the person chose."""

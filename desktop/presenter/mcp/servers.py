@@ -91,6 +91,17 @@ class McpServersViewModel(DeclaredViewModel):
         """Have it taken back there, and forget it here."""
         self._spawn(self._service.sign_out(name), f"sign out of {name}")
 
+    def end_task(self, name: str, task_id: str) -> None:
+        """Tell a server that nobody wants a call any more that goes on by itself."""
+        self._spawn(self._end_task(name, task_id), f"end a task of {name}")
+
+    async def _end_task(self, name: str, task_id: str) -> None:
+        await self._service.tasks.cancel(name, task_id)
+
+    def look_at_tasks(self, name: str) -> None:
+        """Ask a server how its tasks are."""
+        self._spawn(self._service.tasks.look(name), f"look at tasks of {name}")
+
     @property
     def difference(self) -> Difference | None:
         """The difference that the person is looking at."""

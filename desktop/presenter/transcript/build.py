@@ -47,6 +47,7 @@ from desktop.presenter.transcript.items import (
 )
 from desktop.presenter.transcript.media_parts import media_parts
 from desktop.presenter.transcript.nested_calls import nested_calls
+from desktop.presenter.transcript.rich import embedded_of, links_of, table_of, task_words
 
 SUMMARY_LIMIT = 400
 """Longest one-line summary of arguments handed to the view, in characters; the view elides further."""
@@ -108,6 +109,10 @@ def tool_part(
         code=ran(code, result.text, is_error=result.is_error) if code and result else code,
         child=child_of(facts),
         media=media_parts(f"{message_id}:{call.call_id}", result.media) if result else (),
+        links=links_of(facts),
+        embedded=embedded_of(facts),
+        table=table_of(result.text) if result else "",
+        task=task_words(facts),
     )
     return in_own_words(made, arguments)
 

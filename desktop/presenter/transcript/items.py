@@ -97,6 +97,30 @@ class MediaPart:
 
 
 @dataclass(frozen=True, slots=True)
+class CallProgress:
+    """How far a running call says it is. ``total`` None: it does not say of how much."""
+
+    done: float
+    total: float | None = None
+    text: str = ""
+
+    @property
+    def words(self) -> str:
+        """``3 of 12, reading the log``."""
+        figure = f"{self.done:g} of {self.total:g}" if self.total is not None else f"{self.done:g}" if self.done else ""
+        return ", ".join(filter(None, (figure, self.text)))
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPart:
+    """A link that a tool gave; ``about`` is what it is said to lead to."""
+
+    title: str
+    address: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolPart:
     """A tool call's card."""
 
@@ -142,6 +166,16 @@ class ToolPart:
     """Whether what became of it is the word of whoever did it."""
     media: tuple[MediaPart, ...] = ()
     """Images and sounds of the result."""
+    progress: CallProgress | None = None
+    """How far it says it is, while it runs."""
+    links: tuple[LinkPart, ...] = ()
+    """Links of the result."""
+    embedded: tuple[tuple[str, str], ...] = ()
+    """(address, text) of resources in the result."""
+    table: str = ""
+    """The result as lines of columns, where it is data of rows."""
+    task: str = ""
+    """That it goes on by itself, in words."""
 
 
 @dataclass(frozen=True, slots=True)

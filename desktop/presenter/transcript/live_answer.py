@@ -20,6 +20,7 @@ from desktop.domain.events import (
     RetryScheduled,
     RunEnded,
     TextArrived,
+    ToolCallAdvanced,
     ToolCallAnswered,
     ToolCallFinished,
     ToolCallOutput,
@@ -53,6 +54,7 @@ from desktop.presenter.transcript.folding import fold_calls, unfolded
 from desktop.presenter.transcript.items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem, call_state
 from desktop.presenter.transcript.media_parts import media_parts
 from desktop.presenter.transcript.nested_calls import nested_calls, put_below, with_one
+from desktop.presenter.transcript.rich import embedded_of, links_of, progress_of, table_of, task_words
 
 OUTPUT_TAIL = 20_000
 """Live output of a running call kept for display, in characters; the full text comes with its result."""
@@ -104,6 +106,7 @@ class LiveAnswer:
             ToolCallWaiting: self._call_waiting,
             ToolCallAnswered: self._call_answered,
             ToolCallOutput: self._call_output,
+            ToolCallAdvanced: self._call_advanced,
             ToolCallFinished: self._call_finished,
             RetryScheduled: self._retry,
             RunEnded: self._run_ended,
@@ -304,6 +307,13 @@ class LiveAnswer:
             self._chunks[part.part_id] = ["".join(chunks)[-OUTPUT_TAIL:]]
         return True
 
+    def _call_advanced(self, event: ToolCallAdvanced) -> bool:
+        part = self._call(event.message_id, event.call_id)
+        if part is None or part.state != "running":
+            return False
+        self._parts[part.part_id] = replace(part, progress=progress_of(event))
+        return True
+
     def _call_finished(self, event: ToolCallFinished) -> bool:
         part = self._call(event.message_id, event.call_id)
         if part is None:
@@ -400,4 +410,9 @@ def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] 
         code=ran(part.code, event.text, is_error=event.is_error) if part.code else None,
         child=child_of(facts),
         media=media_parts(part.part_id, event.media),
+        progress=None,
+        links=links_of(facts),
+        embedded=embedded_of(facts),
+        table=table_of(event.text),
+        task=task_words(facts),
     )

@@ -19,7 +19,9 @@ from desktop.ui.chat.job_strip import JobStrip
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.other_agent import OtherAgentStrip
 from desktop.ui.theme import theme
-from desktop.ui.transcript.pieces.media_saving import ask_where, media_of
+from desktop.ui.transcript.pieces.media_saving import ask_and_play, ask_where, media_of
+from desktop.ui.transcript.pieces.media_strip import PLAY
+from desktop.ui.transcript.pieces.rich_body import LINK
 from desktop.ui.transcript.pieces.tool_card import OPEN
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.controls.find_bar import FindBar
@@ -229,8 +231,13 @@ class ThreadPane(QFrame):
             act()
         elif action.startswith(OPEN):  # of an agent that was called as a tool
             chat.open_child(action.removeprefix(OPEN))
+        elif action.startswith(LINK):
+            open_link(action.removeprefix(LINK))
         elif (media := media_of(self._items.get(message_id), action)) is not None:
-            ask_where(self, media, chat.save_file)
+            if action.startswith(PLAY):
+                ask_and_play(self, media, chat.save_file)
+            else:
+                ask_where(self, media, chat.save_file)
         elif action != "copy":
             self._models.shell.run_command(action)
 

@@ -23,7 +23,9 @@ from desktop.ui.debates.header import DebateHeader, MeterStrip
 from desktop.ui.debates.lanes import debate_view
 from desktop.ui.debates.side_view import SideView
 from desktop.ui.theme import theme
-from desktop.ui.transcript.pieces.media_saving import ask_where, media_of
+from desktop.ui.transcript.pieces.media_saving import ask_and_play, ask_where, media_of
+from desktop.ui.transcript.pieces.media_strip import PLAY
+from desktop.ui.transcript.pieces.rich_body import LINK
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.layout.side_room import SideRoom
 from desktop.ui.widgets.scaling import Column
@@ -175,8 +177,13 @@ class RunningPage(QFrame):
         }
         if action in acts:
             acts[action]()
+        elif action.startswith(LINK):
+            open_link(action.removeprefix(LINK))
         elif (media := media_of(item, action)) is not None:
-            ask_where(self, media, self._debates.save_file)
+            if action.startswith(PLAY):
+                ask_and_play(self, media, self._debates.save_file)
+            else:
+                ask_where(self, media, self._debates.save_file)
         elif action not in ("copy", "new-chat"):
             self.command_wanted.emit(action)
 

@@ -9,7 +9,7 @@ from desktop.domain.mcp import McpPrompt, McpResource, McpTemplate
 from desktop.presenter.chat.from_servers import FromServers
 from desktop.presenter.chat.state import Offer
 from desktop.ui.chat.composer.fill_in import FillIn
-from desktop.ui.chat.composer.offered import OfferList
+from desktop.ui.chat.composer.offered import ROW, OfferList
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.theme import theme
 
@@ -70,6 +70,10 @@ class OffersPopup(OfferList):
 
     def _place(self) -> None:
         corner = self._corner()
+        over = self.height() + theme().px(10) - corner.y()
+        if over > 0 and not self.is_filling:  # the composer has grown below it
+            self.rows.setFixedHeight(max(theme().px(ROW), self.rows.height() - over))
+            self.adjustSize()
         self.move(corner.x(), corner.y() - self.height() - theme().px(6))
         self.raise_()
 

@@ -81,6 +81,8 @@ class McpPage(DeclaredPage):
         page.category.connect(lambda tool, category: mcp.set_category(page.name, tool, category))
         page.restart.connect(lambda: mcp.restart(page.name))
         page.stop.connect(lambda: mcp.stop(page.name))
+        page.task_ended.connect(lambda task_id: mcp.end_task(page.name, task_id))
+        page.look_at_tasks.connect(lambda: mcp.look_at_tasks(page.name))
         page.in_sight.connect(self._server_in_sight)
         page.sign_out.connect(lambda: mcp.sign_out(page.name))
         self._connect_signing(page.signing, lambda: page.name)

@@ -21,6 +21,7 @@ from desktop.ui.settings.mcp.offered_view import OfferedView
 from desktop.ui.settings.mcp.sign_in import SignInPanel
 from desktop.ui.settings.mcp.started import started_card
 from desktop.ui.settings.mcp.state import state_of, trouble
+from desktop.ui.settings.mcp.task_rows import TaskRows
 from desktop.ui.settings.mcp.tool_list import ToolList
 from desktop.ui.settings.mcp.tools_top import ToolsTop
 from desktop.ui.widgets.controls.buttons import Button, IconButton
@@ -58,6 +59,8 @@ class ServerPage(QFrame):
     stop = Signal()
     sign_out = Signal()
     in_sight = Signal(bool)
+    task_ended = Signal(str)
+    look_at_tasks = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,6 +124,10 @@ class ServerPage(QFrame):
         self._tools_top.look_all.connect(self.look_all)
         self._tools_top.all_off.connect(self.all_off)
         self._tools_top.switched.connect(self.switched)
+        self.tasks = TaskRows()
+        self.tasks.ended.connect(self.task_ended)
+        self.tasks.look.connect(self.look_at_tasks)
+        view.column.addWidget(self.tasks)
         view.column.addWidget(self._tools_top)
         self.tools = ToolList()
         self.tools.switched.connect(self.switched)
@@ -168,6 +175,7 @@ class ServerPage(QFrame):
         self.signing.show_facts(row.sign_in if row.state != "off" else SignInFacts(), row.host)
         self._part("trouble", broken and (row.reason, row.log[-4:]), lambda: self._show_trouble(row, broken=broken))
         self._show_above()
+        self.tasks.show_tasks(row.tasks)
         self._tools_top.show_row(row)
         self.tools.show_tools(row)
         self.tabs.set_count("tools", len(row.tools))

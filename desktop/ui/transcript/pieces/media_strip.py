@@ -24,8 +24,8 @@ WIDTH, HEIGHT = 360, 240
 """Of a picture on a card, at 100 %."""
 CHIP, LINE, GAP = 32, 24, 6
 KEPT = 60
-SAVE = "save-media:"
-"""What the action begins with that saves one; its part's id follows."""
+SAVE, PLAY = "save-media:", "play-media:"
+"""What the actions begin with that save one, or save a sound for the system's player; its part's id follows."""
 
 
 class Pictures(QObject):
@@ -65,7 +65,7 @@ class PlacedMedia:
     part: MediaPart
     rect: QRectF
     image: QImage | None
-    save: Spot
+    spots: tuple[Spot, ...]
 
 
 class MediaStrip:
@@ -87,7 +87,7 @@ class MediaStrip:
                 metrics = look.metrics("small")
                 words = metrics.horizontalAdvance(f"{part.name}  {part.facts}") + look.px(52)
                 rect = QRectF(x, y, min(width, words), look.px(CHIP))
-            self._placed.append(PlacedMedia(part, rect, image, _save(look, part, x, rect.bottom() + look.px(2))))
+            self._placed.append(PlacedMedia(part, rect, image, _spots(look, part, x, rect.bottom() + look.px(2))))
             y = rect.bottom() + look.px(2 + LINE + GAP)
         return y
 
@@ -102,8 +102,8 @@ class MediaStrip:
         return "\n".join(f"{part.name}, {part.facts}" for part in self._parts)
 
     def spots(self) -> list[Spot]:
-        """A way to save each."""
-        return [placed.save for placed in self._placed]
+        """A way to save each, and to hear a sound."""
+        return [spot for placed in self._placed for spot in placed.spots]
 
     def draw(self, canvas: Canvas, origin: QPointF) -> None:
         """Draw pictures and chips; their spots are drawn by the card."""
@@ -121,8 +121,14 @@ class MediaStrip:
             canvas.words(shown, rect.adjusted(look.px(30), 0, 0, 0), "small", "text-2")
 
 
-def _save(look: PageLook, part: MediaPart, x: float, y: float) -> Spot:
-    label = f"Save {'image' if part.is_image else 'sound'}…"
-    room = look.metrics("small", 500).horizontalAdvance(label) + look.px(16)
-    rect = QRectF(x - look.px(8), y, room, look.px(LINE))
-    return Spot("action", f"{part.part_id}/save", rect, label, f"{SAVE}{part.part_id}")
+def _spots(look: PageLook, part: MediaPart, x: float, y: float) -> tuple[Spot, ...]:
+    labels = [(f"Save {'image' if part.is_image else 'sound'}…", SAVE)]
+    labels += [] if part.is_image else [("Save and play…", PLAY)]
+    found: list[Spot] = []
+    left = x - look.px(8)
+    for label, action in labels:
+        room = look.metrics("small", 500).horizontalAdvance(label) + look.px(16)
+        rect = QRectF(left, y, room, look.px(LINE))
+        found.append(Spot("action", f"{part.part_id}/{action}", rect, label, f"{action}{part.part_id}"))
+        left += room
+    return tuple(found)

@@ -16,6 +16,7 @@ from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.media_strip import MediaStrip, Pictures
 from desktop.ui.transcript.pieces.preview import REMARKS, Preview, PreviewLine, preview_of
+from desktop.ui.transcript.pieces.rich_body import LINE, draw_progress, lay_out_rich
 from desktop.ui.transcript.pieces.text_box import TextBox
 from desktop.ui.transcript.pieces.tool_drawing import (
     ROOM,
@@ -97,7 +98,7 @@ class ToolCard(Piece):
     @property
     def unfolded(self) -> bool:
         """Whether the body shows: opened by the person, or there is something to answer or to watch."""
-        return self.open or self.waiting or (self.live and bool(self.part.result))
+        return self.open or self.waiting or (self.live and bool(self.part.result or self.part.progress))
 
     def toggle(self) -> None:
         """Open or fold the card."""
@@ -171,6 +172,10 @@ class ToolCard(Piece):
         if part.result:
             y = self._section(look, "Result" if part.state != "failed" else "Error", y)
             y = self._result(look, part.result, y)
+        y, links = lay_out_rich(look, part, y, self._width, self._section, self._chunks)
+        self._spots += links
+        if part.task:
+            y = self._chunks(look, part.task, self._section(look, "Task", y))
         if part.detail:
             y = self._section(look, "Decision", y)
             y = self._chunks(look, shown(part.detail), y)
@@ -212,6 +217,10 @@ class ToolCard(Piece):
 
     def _lay_out_watched(self, look: PageLook) -> None:
         text = self.part.result
+        if self.part.progress is not None:
+            self.height += look.px(LINE)
+        if not text:
+            return
         shown = text if len(text) <= LIVE_TAIL else "…" + text[-LIVE_TAIL:].split(" ", 1)[-1]
         box = TextBox(" ".join(shown.split()), look.style("body"))
         box.lay_out(self._width - look.px(33) - look.px(16))
@@ -262,6 +271,9 @@ class ToolCard(Piece):
             box = QRectF(origin.x() + look.px(13), origin.y() + y, self._width, look.line("caption") + look.px(4))
             canvas.words(title, box, "caption", "text-3")
         self.draw_boxes(canvas, origin)
+        if self.live and self.part.progress is not None and not self.open:
+            top, left = origin.y() + look.px(FOLDED) - look.px(2), look.px(33)
+            draw_progress(canvas, self.part, QRectF(origin.x() + left, top, self._width - 2 * left, look.px(LINE)))
         self._strip.draw(canvas, origin)
         for spot in self._spots[1:]:
             canvas.hover_fill(spot, origin)
@@ -294,6 +306,7 @@ class ToolCard(Piece):
         """The call in words, for a screen reader."""
         state = STATES[self.part.state][2] if self.part.state in STATES else self.part.state
         given = f", {self._strip.words}" if self.part.media else ""
+        given += f", {self.part.progress.words}" if self.part.progress is not None else ""
         return f"Tool call {self._tool}, {self._summary[:120]}, {state}{given}"
 
 
