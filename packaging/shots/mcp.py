@@ -191,6 +191,7 @@ class SampleMcp(QObject):
     secrets_refused = Signal(str)
     address_ready = Signal(str)
     declared_read = Signal(str)
+    address_ready = Signal(str)
     path = "/home/ida/.agent/mcp.yaml"
     name, holds, example = "mcp.yaml", "servers", EXAMPLE
     keeps_last_good = dirty = False

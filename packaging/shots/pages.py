@@ -406,7 +406,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-edit-and-allow": lambda s: _dialog(s, "edit"),
     **{name: partial(_rules, name=name) for name in rules_shots.PICTURES},
     **{name: partial(_skills, show=show) for name, show in skill_shots.PICTURES.items()},
-    **{f"settings-other-agents{size}": _other_agents for size in ("", "-960", "-1440")},
+    **{f"settings-other-agents{size}": _other_agents for size in ("", "-960")},
     **{
         f"settings-other-agents-{view}{size}": partial(_other_agents, view=view)
         for view in ("open", "new", "add")

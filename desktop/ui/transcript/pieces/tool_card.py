@@ -217,9 +217,8 @@ class ToolCard(Piece):
 
     def _lay_out_watched(self, look: PageLook) -> None:
         text = self.part.result
-        if self.part.progress is not None:
+        if self.part.progress is not None:  # its words are in the text, too
             self.height += look.px(LINE)
-        if not text:
             return
         shown = text if len(text) <= LIVE_TAIL else "…" + text[-LIVE_TAIL:].split(" ", 1)[-1]
         box = TextBox(" ".join(shown.split()), look.style("body"))
