@@ -97,7 +97,7 @@ class MediaPart:
 
 
 @dataclass(frozen=True, slots=True)
-class CallProgress:
+class ShownProgress:
     """How far a running call says it is. ``total`` None: it does not say of how much."""
 
     done: float
@@ -166,7 +166,7 @@ class ToolPart:
     """Whether what became of it is the word of whoever did it."""
     media: tuple[MediaPart, ...] = ()
     """Images and sounds of the result."""
-    progress: CallProgress | None = None
+    progress: ShownProgress | None = None
     """How far it says it is, while it runs."""
     links: tuple[LinkPart, ...] = ()
     """Links of the result."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from desktop.domain.events import ToolCallAdvanced
 from desktop.domain.words import size_words
-from desktop.presenter.transcript.items import CallProgress, LinkPart
+from desktop.presenter.transcript.items import LinkPart, ShownProgress
 
 MAX_LINKS = 40
 MAX_EMBEDDED = 20
@@ -61,11 +61,11 @@ def task_words(facts: Mapping[str, Any]) -> str:
     return f"It goes on at the server{named} by itself; Settings, MCP servers shows it, and can end it."
 
 
-def progress_of(event: ToolCallAdvanced) -> CallProgress:
+def progress_of(event: ToolCallAdvanced) -> ShownProgress:
     """How far a call says it is; what is no number counts for nothing."""
     total = event.total if event.total is not None and math.isfinite(event.total) and event.total > 0 else None
     done = event.done if math.isfinite(event.done) and event.done >= 0 else 0.0
-    return CallProgress(done, total, event.text)
+    return ShownProgress(done, total, event.text)
 
 
 # -- data as a table --------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from desktop.presenter.mcp.rows import McpRow
 from desktop.presenter.transcript.items import GivenPart, ToolPart
 from desktop.ui.settings.mcp.page import McpPage
 from tests.gui.app.kit import Heartbeat, call
@@ -55,18 +56,7 @@ async def test_all_that_the_example_server_has_is_met_in_the_window(start, tmp_p
     assert len(row.offers.resources) > 5
     assert len(row.offers.templates) == 2
     assert {"args-prompt", "completable-prompt"} <= {prompt.name for prompt in row.offers.prompts}
-    app.startup._shell.go("settings")
-    settings = app.window.page("settings")
-    settings.show_settings("MCP servers")
-    page = settings.findChild(McpPage)
-    with Heartbeat() as beat:
-        page.show_server("every")
-        await app.until(lambda: len(page.server.tools._rows) == len(row.tools), "its tools")
-        for tab in ("resources", "prompts", "log", "started", "tools"):
-            page.server.show_tab(tab)
-            await app.until(page.server.isVisible, tab)
-    beat.says("the page of the example server, each tab")
-    shoot(app, "page")
+    await the_page(app, row)
     mcp.look_at("every")
     mcp.accept()
     await app.until(lambda: app.startup._services.skills.table.find("every-echo"), "its tools on")
@@ -86,8 +76,28 @@ async def test_all_that_the_example_server_has_is_met_in_the_window(start, tmp_p
     assert embedded.embedded[0][0].startswith("demo://resource/dynamic/text/1")
     assert image.media[0].is_image
     assert ended.progress is None
-    view = app.page.pane.transcript
     shoot(app, "cards")
+    await a_prompt(app)
+
+
+async def the_page(app: Any, row: McpRow) -> None:
+    """Each tab of the server's page."""
+    app.startup._shell.go("settings")
+    settings = app.window.page("settings")
+    settings.show_settings("MCP servers")
+    page = settings.findChild(McpPage)
+    with Heartbeat() as beat:
+        page.show_server("every")
+        await app.until(lambda: len(page.server.tools._rows) == len(row.tools), "its tools")
+        for tab in ("resources", "prompts", "log", "started", "tools"):
+            page.server.show_tab(tab)
+            await app.until(page.server.isVisible, tab)
+    beat.says("the page of the example server, each tab")
+    shoot(app, "page")
+
+
+async def a_prompt(app: Any) -> None:
+    """A prompt whose second value depends on the first."""
     composer = app.page.pane.foot.composer
     composer.text.setFocus()
     QTest.keyClicks(composer.text, "/completable")
@@ -108,5 +118,5 @@ async def test_all_that_the_example_server_has_is_met_in_the_window(start, tmp_p
     await app.until(lambda: composer.attachments, "its chip")
     composer.submit()
     await app.answered("Read.")
-    given = [p for m in view.page.messages for p in m.item.parts if isinstance(p, GivenPart)]
+    given = [p for m in app.page.pane.transcript.page.messages for p in m.item.parts if isinstance(p, GivenPart)]
     assert "Engineering" in given[0].text

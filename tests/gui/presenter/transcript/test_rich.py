@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.events import ToolCallAdvanced
-from desktop.presenter.transcript.items import CallProgress, LinkPart
+from desktop.presenter.transcript.items import LinkPart, ShownProgress
 from desktop.presenter.transcript.rich import embedded_of, links_of, progress_of, table_of, task_words
 
 
@@ -31,7 +31,7 @@ def test_how_far_a_call_is_has_a_figure_only_where_there_is_one(done: float, tot
 
 def test_more_than_all_of_it_is_all_of_it_on_the_bar() -> None:
     found = progress_of(advanced(30, 12))
-    assert found == CallProgress(30, 12, "")
+    assert found == ShownProgress(30, 12, "")
 
 
 @pytest.mark.spec("R-MCP-3")
