@@ -171,6 +171,7 @@ class Repositories(QObject):
     async def _from_lock(self, path: str, token: CancellationToken) -> None:
         words = await self._service.from_lock(path, token, self._progress)
         self.views = await self._service.views()
+        self._skills.wrote(*(path for view in self.views for path in view.paths))
         self.listed.emit()
         self.added.emit("")
         self.said.emit(" ".join(words) or "The file names nothing that could be taken.", "")
@@ -229,7 +230,7 @@ class Repositories(QObject):
 
     def _not_looked(self, error: AssentError) -> None:
         self.problem = error.advice
-        self.opened.emit()
+        self.listed.emit()
 
     async def _renew(self, name: str) -> None:
         fresh = await self._service.view(name)
@@ -262,7 +263,8 @@ class Repositories(QObject):
             self._do(self._take(self.name, (), (item.key,), f"{item.name} taken out"), "take skill out")
 
     async def _take(self, name: str, take: tuple[Key, ...], drop: tuple[Key, ...], done: str) -> None:
-        await self._service.take(name, take, drop)
+        view = await self._service.take(name, take, drop)
+        self._skills.wrote(*view.paths)
         self.ticks = {}
         await self._renew(name)
         await self._skills.renew()
@@ -284,7 +286,8 @@ class Repositories(QObject):
             self._do(self._undo(token.removeprefix(UNDO)), "undo taking")
 
     async def _undo(self, name: str) -> None:
-        await self._service.undo(name)
+        view = await self._service.undo(name)
+        self._skills.wrote(*view.paths)
         await self._renew(name)
         await self._skills.renew()
         self.said.emit(f"{name} is as it was before", "")

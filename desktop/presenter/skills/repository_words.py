@@ -87,8 +87,10 @@ def line_of(item: Item) -> tuple[str, str]:
     if item.behind == "server":
         return f"mcp.yaml has a server called {item.name} already", "text-2"
     if item.behind:
-        whose = {"mine": "your own"}.get(item.behind, f"the {source_word(item.behind)}")
-        return f"Would stand behind {whose} {item.name}", "text-2"
+        whose = {"mine": "your own", "project": "your project's", "program": "Assent's own"}
+        of = source_word(item.behind)
+        words = whose.get(item.behind, f"{of}'s" if of == item.behind else "the installed")
+        return f"Would stand behind {words} {item.name}", "text-2"
     if item.instead:
         return f"Would come before another {item.name} ({source_word(item.instead)})", "text-2"
     if offer is None:

@@ -110,7 +110,8 @@ def is_repository(path: str) -> bool:
 
 def usual_name(address: Address) -> str:
     """What a repository is called by itself, from the end of its address: a bare name."""
-    last = address.text.rstrip("/").replace(":", "/").rpartition("/")[2].lower()
+    whole = address.text.rstrip("/").removesuffix("/.git")
+    last = whole.replace(":", "/").rpartition("/")[2].lower()
     for ending in (".git", ".bundle", *ENDINGS):
         last = last.removesuffix(ending)
     found = _NOT_NAME.sub("-", last).strip("-")[:MAX_NAME].strip("-")

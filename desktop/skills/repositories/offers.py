@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -297,9 +298,15 @@ def _servers(texts: Mapping[str, str], read_servers: ReadServers) -> list[Reposi
             problems = (SkillProblem(rel, problem, code="repository.server"),) if problem else ()
             words = f"Would run {one.runs}" if one.entry.get("command") else f"Would ask {one.runs}"
             found.append(
-                RepositoryOffer("server", one.name, rel, digest, words, problems=problems, server=one, text=declared)
+                RepositoryOffer("server", one.name, rel, digest, words, problems=problems, server=one, text=_shown(one))
             )
     return found[:MAX_SERVERS]
+
+
+def _shown(one: DeclaredServer) -> str:
+    """Its declaration, a line each part."""
+    entry = {key: value for key, value in one.entry.items() if key != "enabled"}
+    return json.dumps(entry, indent=2, ensure_ascii=False, default=str) + "\n"
 
 
 def _own_program(one: DeclaredServer) -> str:

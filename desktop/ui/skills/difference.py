@@ -124,6 +124,7 @@ def card_of(name: str, words: str, compared: Diff | None) -> QWidget:
     if compared is not None:
         view = LinesView(f"Changes of {name}", max_rows=ROWS)
         view.set_rows(compared.rows)
+        view.wrapped.connect(lambda: view.setFixedHeight(view.sizeHint().height()))
         view.setFixedHeight(view.sizeHint().height())
         column.addWidget(view)
     return card

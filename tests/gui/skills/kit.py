@@ -141,7 +141,8 @@ class SkillsBench:
 
         def follow() -> None:
             taken = [SearchRoot(folder, "shared", repository=name) for name, folder in self.shelf.folders()]
-            self.fabric.set_roots((*roots[:1], *taken, *roots[1:]))
+            at = 1 + next(number for number, root in enumerate(roots) if root.source == "mine")
+            self.fabric.set_roots((*roots[:at], *taken, *roots[at:]))
 
         git = Git(self.confinement, GroupRunner())
         return SkillRepositories(self.shelf, self.world, git, self.servers, declared_servers, follow)

@@ -15,6 +15,7 @@ from desktop.skills.catalogue.pins import Difference, FileDifference
 from desktop.skills.catalogue.scan import FOLDER_FILES
 from desktop.skills.formats.folder import FolderFile
 from desktop.skills.formats.loader import decode, read_bytes
+from desktop.skills.formats.markdown import first_section
 from desktop.skills.importing.staging import Candidate, looked_at
 from desktop.skills.repositories.lock import Taken
 from desktop.skills.repositories.offers import Brought, RepositoryOffer
@@ -88,6 +89,8 @@ class SourceView:
     source: Source
     items: tuple[Item, ...] = ()
     looked: bool = True
+    paths: tuple[str, ...] = ()
+    """The file of each skill that was taken."""
     hooks: int = 0
     modules: int = 0
     more: bool = False
@@ -131,6 +134,7 @@ def compared(source: Source, found: Brought | None, place: Path, stands: Stands)
         source,
         tuple(items),
         found is not None,
+        tuple(str(main_of(place, one)) for one in source.taken if one.kind != "server"),
         found.hooks if found is not None else 0,
         facts.modules if facts is not None else 0,
         facts.more if facts is not None else False,
@@ -201,8 +205,8 @@ def _rel(place: Path, path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ItemDetail:
-    """One item, read. ``text`` is its own file as it is newest, else as it was taken; ``files`` have their sizes, and
-    its own is the first."""
+    """One item, read. ``text`` is what its own file says below its frontmatter, as it is newest, else as it was taken;
+    ``files`` have their sizes, and its own is the first."""
 
     difference: Difference
     text: str
@@ -229,9 +233,17 @@ def detail_of(item: Item, place: Path) -> ItemDetail:
     difference = Difference(item.rel, offer.digest if offer is not None else "", tuple(changed))
     now = after or before
     own = next(iter(_ordered(now)), "")
-    text = offer.text if offer is not None and offer.server is not None else _text(now.get(own)) or ""
+    text = offer.text if offer is not None and offer.server is not None else _body(_text(now.get(own)) or "")
     sizes = tuple(FolderFile(name, _size(now[name])) for name in _ordered(now))
     return ItemDetail(difference, text, sizes)
+
+
+def _body(text: str) -> str:
+    """Without its frontmatter."""
+    try:
+        return text[first_section(text).body_at :]
+    except FormatError:
+        return text
 
 
 def _size(path: Path) -> int:

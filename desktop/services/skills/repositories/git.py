@@ -36,7 +36,7 @@ _BLOCK = 512
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ing [a-z]+):\s+(\d{1,3})% \((\d+)/(\d+)\)")
 _SYSTEM = ("/etc/resolv.conf", "/etc/gai.conf", "/etc/pki", "/etc/ca-certificates", "/etc/passwd", "/etc/group")
-_NETWORK = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE")
+_NETWORK = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy")
 _OPTIONS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -230,6 +230,8 @@ def _environment(address: Address, folder: Path, around: GitSurroundings) -> dic
     if address.here:
         return env
     env |= {name: around.variables[name] for name in _NETWORK if name in around.variables}
+    if certificates := around.variables.get("SSL_CERT_FILE"):
+        env["GIT_SSL_CAINFO"] = certificates
     if address.protocol == "ssh":
         env |= {"GIT_SSH_COMMAND": _ssh(around), "GIT_SSH_VARIANT": "ssh"}
         if agent := around.variables.get("SSH_AUTH_SOCK"):

@@ -87,20 +87,24 @@ class SkillRepositories:
         """Which other skill of its name an offer would stand behind (its source, "" for none), or before (True)."""
         catalog = self._world.fabric.catalog()
         own = str(self._shelf.place(source)) + os.sep
-        order = [root.path for root in self._world.fabric.roots]
-        at = next((n for n, root in enumerate(self._world.fabric.roots) if root.source == "shared"), len(order))
+        roots = self._world.fabric.roots
         servers = self._servers.names()
+
+        def comes_later(path: str, repository: str) -> bool:
+            """Whether a skill at this path is searched after those of this repository."""
+            if repository:
+                return repository > source
+            root = next((root for root in roots if path.startswith(root.path + os.sep)), None)
+            return root is not None and root.source in ("shared", "library")
 
         def stands(offer: RepositoryOffer) -> tuple[str, bool]:
             if offer.kind == "server":
                 return ("server", False) if offer.name in servers else ("", False)
-            rows = [
-                row for number in catalog.named(offer.name) if not (row := catalog.row(number)).path.startswith(own)
-            ]
-            for row in rows:
-                place = next((n for n, path in enumerate(order) if row.path.startswith(path + os.sep)), -1)
-                return row.source, place > at
-            return "", False
+            found = [catalog.row(number) for number in catalog.named(offer.name)]
+            others = [row for row in found if not row.path.startswith(own) and row.state != "untrusted"]
+            sooner = [row for row in others if not comes_later(row.path, row.repository)]
+            row = next(iter((*sooner, *others)), None)
+            return ("", False) if row is None else (row.repository or row.source, row not in sooner)
 
         return stands
 

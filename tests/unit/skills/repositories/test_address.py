@@ -17,6 +17,7 @@ from desktop.skills.repositories.address import read_address, usual_name
         ("  https://git.harbour.example/ida/Gauge_Skills.git ", "https", "gauge-skills"),
         ("https://git.harbour.example:8443/x/skills/", "https", "skills"),
         ("ssh://git@git.harbour.example/ida/skills.git", "ssh", "skills"),
+        ("https://git.harbour.example/ida/skills/.git", "https", "skills"),
         ("git@git.harbour.example:ida/skills.git", "ssh", "skills"),
     ],
 )
