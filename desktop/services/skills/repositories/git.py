@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -23,6 +22,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Confinement, ProcessRunner, ProcessSpec
 from desktop.domain.words import size_words
 from desktop.files.private import make_folder
+from desktop.services.skills.repositories.ssh import SshLine
 from desktop.skills.importing.limits import StagedFiles
 from desktop.skills.repositories.address import Address
 from desktop.skills.repositories.offers import Facts
@@ -33,6 +33,8 @@ MAX_PACK = 300_000_000
 MAX_TIME_S = 600.0
 MAX_MEMORY = 2_000_000_000
 _BLOCK = 512
+_GIT = "<git>"
+"""Where the program and its options go."""
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ing [a-z]+):\s+(\d{1,3})% \((\d+)/(\d+)\)")
 _SYSTEM = ("/etc/resolv.conf", "/etc/gai.conf", "/etc/pki", "/etc/ca-certificates", "/etc/passwd", "/etc/group")
@@ -105,21 +107,32 @@ class Git:
             await self._run(address, folder, ("init", "--quiet", "--bare", "--template=", str(bare)), token)
         wanted = commit or "HEAD"
         words = ("fetch", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--progress")
-        where = address.path if address.here else address.text
-        await self._run(
-            address,
-            folder,
-            (*words, "--force", "--update-shallow", "--", where, f"+{wanted}:refs/assent/newest"),
-            token,
-            network=not address.here,
-            said=said,
-        )
+        line = await self._line(address, folder) if address.protocol == "ssh" else None
+        where = address.path or address.text
+        asked = (*words, "--force", "--update-shallow", "--", where, f"+{wanted}:refs/assent/newest")
+        try:
+            await self._run(address, folder, asked, token, said=said, line=line)
+        except GitFailed:
+            heard = await line.close() if line is not None else ""
+            line = None
+            if (told := _known_failure(address, heard)) is not None:
+                raise told from None
+            raise
+        finally:
+            if line is not None:
+                await line.close()
         found = folder / "commit"
         await self._run(address, folder, ("rev-parse", "refs/assent/newest^{commit}"), token, out=found)
         text = (await asyncio.to_thread(found.read_text, "ascii", "replace")).strip()
         if not _COMMIT.fullmatch(text) or (commit and text != commit):
             raise GitFailed("The repository did not give the commit that was asked for.")
         return text
+
+    async def _line(self, address: Address, folder: Path) -> SshLine:
+        around = await asyncio.to_thread(self._look)
+        line = await asyncio.to_thread(SshLine, address, folder, around.variables)
+        line.begin()
+        return line
 
     async def files(self, address: Address, folder: Path, commit: str, into: Path, token: CancellationToken) -> Facts:
         """Write what may be taken of a commit below ``into``, as it is stored. Raises GitFailed or ImportRefused."""
@@ -146,13 +159,15 @@ class Git:
         words: tuple[str, ...],
         token: CancellationToken,
         *,
-        network: bool = False,
         said: Progress | None = None,
         out: Path | None = None,
         fed: Path | None = None,
         limit: int = 0,
+        line: SshLine | None = None,
     ) -> None:
-        wrapped = await asyncio.to_thread(self._spec, address, folder, words, network, limit or self._most, out, fed)
+        argv = _limited(words, limit or self._most, out, fed)
+        ssh = line.command if line is not None else ""
+        wrapped = await asyncio.to_thread(self._spec, address, folder, argv, "fetch" in words, ssh)
         try:
             done = await self._runner.run(wrapped, token, None if said is None else lambda text: _tell(said, text))
         except ToolFailure as error:
@@ -166,16 +181,7 @@ class Git:
                 raise GitFailed(f"{address.text} is larger than {size_words(self._most)}.", next_step=step)
             raise _failure(address, done.output, done.exit_code)
 
-    def _spec(
-        self,
-        address: Address,
-        folder: Path,
-        words: tuple[str, ...],
-        network: bool,
-        limit: int,
-        out: Path | None,
-        fed: Path | None,
-    ) -> ProcessSpec:
+    def _spec(self, address: Address, folder: Path, argv: tuple[str, ...], fetches: bool, ssh: str) -> ProcessSpec:
         """The process of one command, confined. Blocks. Raises GitFailed."""
         around = self._look()
         if around.git is None:
@@ -185,20 +191,23 @@ class Git:
             )
         folder = Path(os.path.realpath(folder))
         git = (around.git, *(part for option in _OPTIONS for part in ("-c", option)))
-        git = (*git, *(() if words[0] == "init" else (f"--git-dir={folder / 'git'}",)), *words)
-        argv = _limited(git, limit, out, fed)
+        at = argv.index(_GIT)
+        where = () if argv[at + 1] == "init" else (f"--git-dir={folder / 'git'}",)
+        argv = (*argv[:at], *git, *where, *argv[at + 1 :])
         env = _environment(address, folder, around)
+        env |= {"GIT_SSH_COMMAND": ssh, "GIT_SSH_VARIANT": "ssh"} if ssh else {}
         spec = ProcessSpec(argv, str(folder), env, MAX_TIME_S, keep="tail", memory_limit=MAX_MEMORY)
         reads = (*_SYSTEM, *_of_program(around.git), *_read_by(address, around))
         _write_configuration(folder)
+        network = fetches and address.protocol == "https"
         return self._confinement.wrap_apart(spec, folder=str(folder), readable=reads, network=network)
 
 
-def _limited(git: tuple[str, ...], limit: int, out: Path | None, fed: Path | None) -> tuple[str, ...]:
-    """With a limit on the size of each file that it writes, and its input and output."""
+def _limited(words: tuple[str, ...], limit: int, out: Path | None, fed: Path | None) -> tuple[str, ...]:
+    """git with these words, with a limit on the size of each file that it writes, and its input and output."""
     if sys.platform == "win32":
         raise GitFailed("Repositories are not read on Windows yet.", next_step="Download it as a zip, and give that.")
-    blocks = str(limit // _BLOCK + 1)
+    blocks, git = str(limit // _BLOCK + 1), (_GIT, *words)
     if fed is not None:
         return ("/bin/sh", "-c", _FED, blocks, str(fed), str(out), *git)
     if out is not None:
@@ -227,43 +236,20 @@ def _environment(address: Address, folder: Path, around: GitSurroundings) -> dic
         "GIT_LFS_SKIP_SMUDGE": "1",
         "GIT_OPTIONAL_LOCKS": "0",
     }
-    if address.here:
+    if address.protocol != "https":
         return env
     env |= {name: around.variables[name] for name in _NETWORK if name in around.variables}
     if certificates := around.variables.get("SSL_CERT_FILE"):
         env["GIT_SSL_CAINFO"] = certificates
-    if address.protocol == "ssh":
-        env |= {"GIT_SSH_COMMAND": _ssh(around), "GIT_SSH_VARIANT": "ssh"}
-        if agent := around.variables.get("SSH_AUTH_SOCK"):
-            env["SSH_AUTH_SOCK"] = agent
     return env
-
-
-def _ssh(around: GitSurroundings) -> str:
-    """ssh with keys of the agent alone, to hosts that the person knows already, and nothing of its configuration."""
-    options = {
-        "BatchMode": "yes",
-        "StrictHostKeyChecking": "yes",
-        "UserKnownHostsFile": _known_hosts(around),
-        "ForwardAgent": "no",
-        "ClearAllForwardings": "yes",
-        "PermitLocalCommand": "no",
-        "ConnectTimeout": "20",
-    }
-    return " ".join(("ssh", "-F", "/dev/null", *(shlex.quote(f"-o{key}={value}") for key, value in options.items())))
-
-
-def _known_hosts(around: GitSurroundings) -> str:
-    return os.path.join(around.variables.get("HOME", "/"), ".ssh", "known_hosts")
 
 
 def _read_by(address: Address, around: GitSurroundings) -> tuple[str, ...]:
     """What it has to see for this address."""
     if address.here:
         return _objects_of(address.path)
-    certificates = (around.variables.get("SSL_CERT_FILE", ""),)
-    ssh = (_known_hosts(around), around.variables.get("SSH_AUTH_SOCK", "")) if address.protocol == "ssh" else ()
-    return tuple(path for path in (*certificates, *ssh) if path)
+    certificates = around.variables.get("SSL_CERT_FILE", "")
+    return (certificates,) if certificates else ()
 
 
 def _objects_of(path: str) -> tuple[str, ...]:
@@ -349,6 +335,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
         "{where} cannot be reached.",
         "Look whether this computer is online, and whether the address is right.",
     ),
+    (r"ssh cannot be started", "ssh cannot be started on this computer.", "Install it, or give an https address."),
     (
         r"host key verification failed",
         "The host of {where} is not known to ssh on this computer.",
@@ -395,10 +382,15 @@ def _at_limit(folder: Path, most: int) -> bool:
 
 def _failure(address: Address, output: str, code: int | None) -> GitFailed:
     """What git said, in words; of its own text only one line, and none where it is known what it means."""
-    where, text = address.text, output.lower()
-    for pattern, words, step in _WORDS:
-        if re.search(pattern, text):
-            return GitFailed(words.format(where=where), next_step=step)
+    if (known := _known_failure(address, output)) is not None:
+        return known
     lines = [line for line in output.splitlines() if line.startswith(("fatal:", "error:"))]
-    last = without_hidden(lines[-1].partition(":")[2].strip())[:200] if lines else f"it ended with {code}"
-    return GitFailed(f"git could not read {where}: {last}.", next_step="Try again.")
+    last = without_hidden(lines[-1].partition(":")[2].strip(" .\n"))[:200] if lines else f"it ended with {code}"
+    return GitFailed(f"git could not read {address.text}: {last}.", next_step="Try again.")
+
+
+def _known_failure(address: Address, output: str) -> GitFailed | None:
+    """What an output means that is known."""
+    text = output.lower()
+    found = next(((words, step) for pattern, words, step in _WORDS if re.search(pattern, text)), None)
+    return None if found is None else GitFailed(found[0].format(where=address.text), next_step=found[1])
