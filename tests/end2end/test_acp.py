@@ -421,7 +421,7 @@ async def test_without_a_model_it_says_where_one_is_chosen(tmp_path: Path) -> No
     (home / "config.yaml").write_text("")
     async with editing(home) as editor:
         await editor.greet()
-        with pytest.raises(RequestError, match=r"No model is chosen. Choose one in Assent, Settings, Models"):
+        with pytest.raises(RequestError, match=r"No model is chosen. Choose one in Assent, Settings, Models and keys"):
             await editor.conn.new_session(cwd=str(home), mcp_servers=[])
 
 

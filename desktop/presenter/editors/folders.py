@@ -29,7 +29,7 @@ class EditorFolder:
             return ""
         return (
             f"The folder {self.path} is outside what agents may use, so they cannot read or change anything in it: "
-            f"{self.outside} To let them in, add it in Assent under Settings, Boundaries."
+            f"{self.outside} To let them in, add it in Assent under Settings, Filesystem boundaries."
         )
 
     def told(self, workspace: str) -> FileBlock:

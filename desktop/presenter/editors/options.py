@@ -52,7 +52,7 @@ def check(desk: EditorDesk, option: str, value: str) -> None:
         if not desk.reaches(value):
             raise KnownError(
                 f"There is no connection for the model {value!r:.200}.",
-                next_step="Choose another, or connect it in Assent, Settings, Models.",
+                next_step="Choose another, or connect it in Assent, Settings, Models and keys.",
                 code="model.unknown",
             )
     else:

@@ -88,7 +88,7 @@ class EditorRoom:
         folder = await folder_of(params.get("cwd"), self._desk.policy)
         model = self._desk.default_model()
         if not model:
-            raise KnownError(NO_MODEL, next_step="Choose one in Assent, Settings, Models.", code="model.none")
+            raise KnownError(NO_MODEL, next_step="Choose one in Assent, Settings, Models and keys.", code="model.none")
         now, wanted = time.time(), params.get("thread")
         thread_id = wanted if isinstance(wanted, str) and _ID.fullmatch(wanted) else new_id()
         record = ThreadRecord(thread_id, "", now, now, DEFAULT_AGENT, model, label=f"{EDITOR_LABEL}{self._name}")
