@@ -22,7 +22,7 @@ import pytest
 from mcp import Client, ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from desktop.app.home.folder import holder
 from desktop.settings import SettingsService
@@ -86,7 +86,7 @@ async def until(true: Callable[[], object]) -> None:
 
 @pytest.mark.spec("R-MSV-1", "R-MSV-2", "S-TRC-3")
 async def test_the_sdks_client_lists_calls_and_hears_and_two_at_once_share_one_home(tmp_path: Path) -> None:
-    home = made_home(tmp_path / "h", [{"text": "Hello."}])
+    home = made_home(tmp_path / "h", [{"text": "Hello."}], [{"text": "Hello."}])
     async with session(home, tmp_path / "said") as (client, heard):
         assert [tool.name for tool in (await client.list_tools()).tools] == ["add", "answer", "note"]
         done = await client.call_tool("add", {"a": 1, "b": 2})
@@ -108,6 +108,11 @@ async def test_the_sdks_client_lists_calls_and_hears_and_two_at_once_share_one_h
         assert {one.logger for one in heard.logs} == {"answer"}
         assert [number for number, _ in heard.progress] == [1, 2, 3, 4, 5]
         assert heard.progress[2][1] == "answer: agent-message Hello."
+        with pytest.warns(MCPDeprecationWarning):  # of the older era, whose clients still ask for it
+            await client.set_logging_level("warning")
+        await client.call_tool("answer", {"message": "hi"}, progress_callback=heard.progressed)
+        await until(lambda: len(heard.progress) == 10)
+        assert len(heard.logs) == 5, "only what is at least a warning"
     assert holder(home) == 0
     assert (tmp_path / "said").read_text() == ""
 

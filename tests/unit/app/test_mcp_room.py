@@ -297,6 +297,27 @@ async def test_the_events_of_an_agent_come_in_order_with_its_path_and_before_the
 
 
 @pytest.mark.spec("R-MSV-2")
+@pytest.mark.parametrize(
+    ("first", "tool", "below"),
+    [("scribe", "source_reader_agent", "source_reader_agent"), ("answer", "scribe", "scribe")],
+)
+async def test_an_agent_that_another_one_calls_is_heard_with_the_path_that_leads_to_it(
+    tmp_path: Path, first: str, tool: str, below: str
+) -> None:
+    call = {"call": {"tool": tool, "arguments": {"message": "look"}}}
+    async with (
+        house(tmp_path, Person(), [call], [{"text": "Below."}], [{"text": "Above."}]) as at,
+        at.client() as client,
+    ):
+        done = await client.call(first, message="go")
+        assert done["text"] == "Above."
+        started = [event["path"] for event in client.events if event["type"] == "agent-start"]
+        ended = [event["path"] for event in client.events if event["type"] == "agent-complete"]
+        assert started == [first, f"{first}/{below}"]
+        assert ended == [f"{first}/{below}", first]
+
+
+@pytest.mark.spec("R-MSV-2")
 async def test_no_secret_of_the_keyring_is_in_an_event_or_a_result(tmp_path: Path) -> None:
     secret = "tango-whisky-4711-foxtrot"
     async with house(tmp_path, Person(), [{"text": f"It is {secret}."}]) as at, at.client() as client:
