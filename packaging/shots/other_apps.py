@@ -40,8 +40,8 @@ class SampleOtherApps(QObject):
             ConfigSnippet("Cursor", "In ~/.cursor/mcp.json:", _ZED),
         )
         self.connected: tuple[tuple[str, str], ...] = (
-            ("Claude Code", "version 2.1.4, process 4711, since 13:40"),
-            ("Zed", "process 4802, since 13:58"),
+            ("Claude Code", "version 2.1.4, by MCP, process 4711, since 13:40"),
+            ("Zed", "by ACP, process 4802, since 13:58"),
         )
         self.lines: tuple[tuple[str, str, str], ...] = (
             ("14:02", "Claude Code", "researcher-agent: done"),

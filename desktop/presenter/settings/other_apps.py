@@ -33,6 +33,9 @@ class Visitor(Protocol):
     """A program that is connected, as the door knows it."""
 
     @property
+    def kind(self) -> str: ...
+
+    @property
     def name(self) -> str: ...
 
     @property
@@ -174,7 +177,7 @@ class OtherAppsViewModel(QObject):
 
     @property
     def connected(self) -> tuple[tuple[str, str], ...]:
-        """(name, version, process and time in words) of each program that is connected."""
+        """(name; version, protocol, process and time in words) of each program that is connected."""
         return tuple((one.name, _since(one)) for one in self._door.guests)
 
     @property
@@ -189,7 +192,7 @@ class OtherAppsViewModel(QObject):
 
 def _since(one: Visitor) -> str:
     version = f"version {one.version}, " if one.version else ""
-    return f"{version}process {one.pid}, since {clock(one.since)}"
+    return f"{version}by {one.kind.upper()}, process {one.pid}, since {clock(one.since)}"
 
 
 def _group(kind: str, source: str) -> str:

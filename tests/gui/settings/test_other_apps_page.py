@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 from shots.other_apps import SampleOtherApps
 
+from desktop.app.door.host import Guest
 from desktop.app.wiring.outside import start_words
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.other_apps import KEY, OtherAppsViewModel, StartCommand
@@ -101,7 +102,8 @@ async def test_what_a_person_switches_is_in_the_file_and_what_is_gone_can_be_swi
     await settings.load()
     told: list[Any] = []
     outside = SimpleNamespace(tools=Tools(), lines=[OutsideLine(0.0, "Zed", "add: done")], on_line=told.append)
-    door = SimpleNamespace(guests=(), on_change=lambda _changed: lambda: None)
+    zed = Guest(1, "acp", "Zed", "0.210", 4802, 0.0)
+    door = SimpleNamespace(guests=(zed,), on_change=lambda _changed: lambda: None)
     command = StartCommand(*start_words(tmp_path))
     bridge = Bridge()
     model = OtherAppsViewModel(outside, settings, bridge, door, command)  # type: ignore[arg-type]
@@ -119,6 +121,8 @@ async def test_what_a_person_switches_is_in_the_file_and_what_is_gone_can_be_swi
     await until(lambda: [row.name for row in model.rows or () if row.on] == ["add"], "its rows")
     assert settings.is_changed(KEY)
     assert model.lines[0][1:] == ("Zed", "add: done")
+    assert model.connected[0][0] == "Zed"
+    assert model.connected[0][1].startswith("version 0.210, by ACP, process 4802, since ")
     assert str(tmp_path) in model.snippets[0].text
     for one in model.snippets[1:]:
         (server,) = json.loads(one.text).values()
