@@ -15,7 +15,6 @@ TASK_OWNERS: dict[str, str] = {
     "desktop/workers/mcp_host/host.py": "in a child process: what a server tells is forwarded until it is gone",
     "desktop/workers/mcp_host/watching.py": "in a child process: one request for changes, ended with its connection",
     "desktop/workers/mcp_host/under_way.py": "in a child process: a question, awaited and ended with its request",
-    "desktop/workers/mcp_host/process.py": "in a child process: the last output of a server that ends is read away",
     "desktop/workers/acp_host/host.py": "in a child process: what belongs to one session, ended with it",
     "desktop/workers/acp_host/tool_server.py": "in a child process: one task a bridge and a call, ended with it",
     "desktop/workers/stdio_process.py": "in a child process: what a program writes beside its messages, ended with it",
