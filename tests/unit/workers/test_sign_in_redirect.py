@@ -67,6 +67,18 @@ async def test_a_second_answer_changes_nothing(browser: Browser) -> None:
     assert (await browser.answer()).code == "first"
 
 
+async def test_of_two_answers_at_once_one_counts(browser: Browser) -> None:
+    both = [await asyncio.open_connection("127.0.0.1", browser.port) for _ in range(2)]
+    for at, (_, writer) in enumerate(both):
+        head = f"GET /callback?code=c{at}&state={STATE} HTTP/1.1\r\nHost: 127.0.0.1:{browser.port}\r\n\r\n"
+        writer.write(head.encode())
+    pages = [(await reader.read()).decode() for reader, _ in both]
+    for _, writer in both:
+        writer.close()
+    assert (await browser.answer()).code in ("c0", "c1")
+    assert any("go back to Assent" in page for page in pages)
+
+
 @pytest.mark.parametrize("query", ["code=abc&state=other", "code=abc", "error=access_denied&state=other"])
 async def test_an_answer_without_its_state_ends_the_sign_in(browser: Browser, query: str) -> None:
     status, _ = await browser.visit(f"/callback?{query}")

@@ -269,9 +269,6 @@ async def _fetched(provider: _Provider, listener: RedirectListener, show: Show, 
 
     async def callback() -> AuthorizationCodeResult:
         found = await listener.answer()
-        server = context.oauth_metadata
-        if found.issuer is not None and server is not None and found.issuer != str(server.issuer):
-            raise _refused(_mixed_up(found.issuer, str(server.issuer)))
         return AuthorizationCodeResult(code=found.code, state=found.state, iss=found.issuer)
 
     context.redirect_handler, context.callback_handler = redirect, callback

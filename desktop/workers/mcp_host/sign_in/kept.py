@@ -20,14 +20,15 @@ TOKEN_MAX = 6_000
 KEPT_MAX = 16_000
 """Characters of all that is kept of a sign-in."""
 NAME = "Assent"
-EARLY_S = 30.0
-"""Seconds before its end from which on a token counts as over."""
+EARLY_S, EARLY = 30.0, 0.1
+"""Seconds before its end from which on a token counts as over, at most this share of its life."""
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 Kept = dict[str, Any]
 """In the keyring and nowhere else: ``url`` (the server), ``issuer``, ``host``, ``token`` and ``revocation`` (addresses
 of the sign-in server), ``resource``, ``client`` (``client_id``, ``client_secret``, ``token_endpoint_auth_method``),
-``tokens`` (``access_token``, ``refresh_token``, ``scope``, ``expires_at``), ``since``, ``name``, ``left_out``."""
+``tokens`` (``access_token``, ``refresh_token``, ``scope``, ``expires_at``, ``renew_at``), ``since``, ``name``,
+``left_out``."""
 
 
 class NotRenewed(Exception):
@@ -52,20 +53,23 @@ def checked(tokens: OAuthToken) -> OAuthToken:
 
 
 def as_tokens(tokens: OAuthToken) -> dict[str, Any]:
-    """The tokens as they are kept; ``expires_at``: seconds since the epoch, None where that was not said."""
-    seconds = tokens.expires_in
+    """The tokens as they are kept; ``expires_at`` and ``renew_at``: seconds since the epoch, None where that was not
+    said."""
+    seconds = None if tokens.expires_in is None else max(0, min(tokens.expires_in, 10**9))
+    now = time.time()
     return {
         "access_token": tokens.access_token,
         "refresh_token": tokens.refresh_token,
         "scope": (tokens.scope or "")[:4_000],
-        "expires_at": None if seconds is None else time.time() + max(0, min(seconds, 10**9)),
+        "expires_at": None if seconds is None else now + seconds,
+        "renew_at": None if seconds is None else now + seconds - min(EARLY_S, EARLY * seconds),
     }
 
 
 def is_over(kept: Mapping[str, Any]) -> bool:
     """Whether the token is no longer good, by what was said of its time."""
-    ends = kept["tokens"].get("expires_at")
-    return isinstance(ends, int | float) and time.time() > ends - EARLY_S
+    due = kept["tokens"].get("renew_at")
+    return isinstance(due, int | float) and time.time() > due
 
 
 async def renewed(kept: Kept) -> Kept:

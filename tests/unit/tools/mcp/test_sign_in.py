@@ -3,8 +3,11 @@ where it is sent, and a keyring that may be locked."""
 
 import asyncio
 import json
+import socket
 import subprocess
+import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -111,6 +114,14 @@ def started(**options: Any) -> tuple["subprocess.Popen[bytes]", str]:
     return process, f"http://127.0.0.1:{int(process.stdout.readline())}"
 
 
+def listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
 def ended(process: "subprocess.Popen[bytes]") -> None:
     process.kill()
     process.wait()
@@ -180,17 +191,20 @@ async def test_a_call_before_the_sign_in_says_what_to_do_and_opens_nothing(signi
 
 
 async def test_a_token_whose_time_is_over_is_renewed_once_and_the_new_one_is_kept(signing: Signing) -> None:
-    await signing.server(seconds=1)
+    await signing.server(seconds=2)
     await signing.sign_in()
     bench = signing.bench
     await bench.accept("archive")
     first = signing.kept
+    await bench.until(lambda: time.time() > signing.facts.until, "the end of its time")
     results = await asyncio.gather(*(bench.call("archive_whoami") for _ in range(3)))
     assert {one.result.text for one in results} == {"archive.read"}
     assert first is not None
     assert signing.kept is not None
     assert signing.kept["tokens"]["refresh_token"] != first["tokens"]["refresh_token"]
     assert signing.facts.renewed
+    renewals = [one for one in await signing.seen() if one["form"].get("grant_type") == "refresh_token"]
+    assert len(renewals) == 1
 
 
 async def test_a_token_that_the_server_forgot_is_renewed_in_the_middle(signing: Signing) -> None:
@@ -276,6 +290,9 @@ async def test_who_does_not_want_to_wait_cancels_and_nobody_listens_any_more(sig
     assert signing.facts.stage == "waiting"
     await signing.bench.servers.cancel_sign_in("archive")
     assert signing.facts.stage == "asks"
+    [back] = urllib.parse.parse_qs(urllib.parse.urlsplit(signing.opened[0]).query)["redirect_uri"]
+    port = urllib.parse.urlsplit(back).port or 0
+    await signing.bench.until(lambda: not listens(port), "nobody listens")
     await asyncio.to_thread(signing.browse, signing.opened[0])
     assert signing.kept is None
     assert signing.facts.stage == "asks"
