@@ -84,16 +84,22 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """A repository with what it brings. ``looked``: whether it was looked at to the end at all."""
+    """A repository with what it brings."""
 
     source: Source
+    """What is known of it."""
     items: tuple[Item, ...] = ()
+    """What it brings, and what was taken of it."""
     looked: bool = True
+    """Whether it was looked at to the end at all."""
     paths: tuple[str, ...] = ()
     """The file of each skill that was taken."""
     hooks: int = 0
+    """Events on which its plugins would run something, which is never taken."""
     modules: int = 0
+    """Other repositories inside it, which are not followed."""
     more: bool = False
+    """Whether it brings more than is listed."""
 
     @property
     def changed(self) -> int:

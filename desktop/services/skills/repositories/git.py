@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from desktop.domain.cancellation import CancellationToken
-from desktop.domain.errors import KnownError, ToolFailure
+from desktop.domain.errors import AssentError, KnownError, ToolFailure
 from desktop.domain.hidden_characters import without_hidden
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Confinement, ProcessRunner, ProcessSpec
@@ -107,20 +107,12 @@ class Git:
             await self._run(address, folder, ("init", "--quiet", "--bare", "--template=", str(bare)), token)
         wanted = commit or "HEAD"
         words = ("fetch", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--progress")
-        line = await self._line(address, folder) if address.protocol == "ssh" else None
         where = address.path or address.text
         asked = (*words, "--force", "--update-shallow", "--", where, f"+{wanted}:refs/assent/newest")
-        try:
-            await self._run(address, folder, asked, token, said=said, line=line)
-        except GitFailed:
-            heard = await line.close() if line is not None else ""
-            line = None
-            if (told := _known_failure(address, heard)) is not None:
-                raise told from None
-            raise
-        finally:
-            if line is not None:
-                await line.close()
+        if address.protocol == "ssh":
+            await self._over_ssh(address, folder, asked, token, said)
+        else:
+            await self._run(address, folder, asked, token, said=said)
         found = folder / "commit"
         await self._run(address, folder, ("rev-parse", "refs/assent/newest^{commit}"), token, out=found)
         text = (await asyncio.to_thread(found.read_text, "ascii", "replace")).strip()
@@ -128,11 +120,24 @@ class Git:
             raise GitFailed("The repository did not give the commit that was asked for.")
         return text
 
-    async def _line(self, address: Address, folder: Path) -> SshLine:
+    async def _over_ssh(
+        self, address: Address, folder: Path, asked: tuple[str, ...], token: CancellationToken, said: Progress
+    ) -> None:
         around = await asyncio.to_thread(self._look)
         line = await asyncio.to_thread(SshLine, address, folder, around.variables)
-        line.begin()
-        return line
+        failed: AssentError | None = None
+        async with asyncio.TaskGroup() as group:
+            line.begin(group)
+            try:
+                await self._run(address, folder, asked, token, said=said, line=line)
+            except AssentError as error:
+                failed = error
+            finally:
+                heard = await line.close()
+        if isinstance(failed, GitFailed):
+            raise _known_failure(address, heard) or failed
+        if failed is not None:
+            raise failed
 
     async def files(self, address: Address, folder: Path, commit: str, into: Path, token: CancellationToken) -> Facts:
         """Write what may be taken of a commit below ``into``, as it is stored. Raises GitFailed or ImportRefused."""

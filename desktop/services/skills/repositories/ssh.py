@@ -74,12 +74,18 @@ class SshLine:
         self._process: asyncio.subprocess.Process | None = None
         self._joining: asyncio.Task[str] | None = None
 
-    def begin(self) -> None:
+    def begin(self, group: asyncio.TaskGroup) -> None:
         """Wait for git in the background."""
-        self._joining = asyncio.create_task(self._join())
+        self._joining = group.create_task(self._join())
 
     async def _join(self) -> str:
         """Start ssh once git has; what it says until it ends."""
+        try:
+            return await self._started()
+        except OSError as error:
+            return f"ssh cannot be started: {error.strerror}"
+
+    async def _started(self) -> str:
         ends: list[int] = []
         try:
             for path, flags in ((self._up, os.O_RDONLY), (self._down, os.O_WRONLY)):
@@ -121,8 +127,6 @@ class SshLine:
                     said = await asyncio.shield(self._joining)
         except TimeoutError:
             said = ""
-        except OSError as error:
-            said = f"ssh cannot be started: {error.strerror}"
         finally:
             for end in loose:
                 os.close(end)

@@ -64,9 +64,7 @@ async def test_it_is_added_over_ssh_and_looked_at_again(tmp_path: Path) -> None:
     made.commit({"tide/SKILL.md": skill("tide", "Second.")})
     await place.take(view, "tide")
     assert item(await place.look("skills"), "tide").status == "text"
-    assert {path.name for path in place.shelf.data("skills").iterdir()} == {
-        "before", "configuration", "git", "newest",
-    }  # fmt: skip
+    assert {path.name for path in place.shelf.data("skills").iterdir()} == {"before", "configuration", "git", "newest"}
     await place.close()
 
 
