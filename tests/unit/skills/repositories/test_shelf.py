@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -126,41 +125,45 @@ def test_wherever_a_change_was_cut_off_the_next_start_has_one_set_or_the_other(s
 
 
 KILLED = """
-import sys
+import os, sys
 from pathlib import Path
 from tests.unit.skills.repositories.test_shelf import filled, source, thing
-home = Path(sys.argv[1])
+home, left = Path(sys.argv[1]), [int(sys.argv[2])]
 shelf = filled(home)
-number = 0
-while True:
-    number += 1
-    fresh = [thing(home / "x", name, str(number)) for name in ("one", "two")]
-    shelf.change(source("one", "two", commit="abcdef"[number % 6]), fresh, ())
-    if number == 1:
-        print("ready", flush=True)
+fresh = [thing(home / "x", name, "new") for name in ("one", "two")]
+
+def count(event, _arguments):
+    if event in ("os.rename", "os.remove", "os.rmdir", "os.mkdir"):
+        left[0] -= 1
+        if left[0] < 0:
+            os._exit(9)
+
+sys.addaudithook(count)
+shelf.change(source("one", "two", commit="c"), fresh, ())
+os._exit(0)
 """
+OLD = {"one/SKILL.md": "1", "one/run.py": "1", "two/SKILL.md": "2", "two/run.py": "2"}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
-@pytest.mark.parametrize("turn", range(6))
-def test_killed_in_the_middle_the_files_of_a_change_are_all_of_one_set(turn: int, tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        (sys.executable, "-c", KILLED, str(tmp_path)), cwd=HERE, stdout=subprocess.PIPE, env={**os.environ}
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-    place = tmp_path / "repositories" / "gauges"
-    looks = iter(range(5_000 * turn))
-    while next(looks, None) is not None and place.exists():
-        continue  # to another moment each time; between two sets, where one is seen
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
-    shelf = Shelf(tmp_path)
-    shelf.recover()
-    found = texts(shelf)
-    assert set(found) == {"one/SKILL.md", "one/run.py", "two/SKILL.md", "two/run.py"}
-    assert len(set(found.values())) == 1, "one set, whole"
+def test_ended_before_any_step_of_a_change_the_next_start_has_one_set_or_the_other(tmp_path: Path) -> None:
+    """Each time one step later, until the change comes to its end."""
+    ends: list[bool] = []
+    for step in range(200):
+        home = tmp_path / str(step)
+        done = subprocess.run((sys.executable, "-c", KILLED, str(home), str(step)), cwd=HERE, capture_output=True)
+        assert done.returncode in (0, 9), done.stderr
+        shelf = Shelf(home)
+        shelf.recover()
+        new = dict.fromkeys(OLD, "new")
+        assert texts(shelf) in (OLD, new), f"step {step}"
+        ends.append(texts(shelf) == new)
+        known = shelf.source("gauges")
+        assert known is not None
+        assert (known.commit == "c" * 40) is ends[-1], f"step {step}: what is known is what lies there"
+        if done.returncode == 0:
+            break
+    assert ends == sorted(ends), "once it is decided it is carried out"
+    assert ends.count(True) > 2, "also where it was ended after that"
 
 
 def test_a_list_of_repositories_that_cannot_be_read_is_set_aside_and_never_written_over(tmp_path: Path) -> None:

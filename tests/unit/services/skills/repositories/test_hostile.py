@@ -72,16 +72,16 @@ async def test_hooks_filters_and_programs_of_a_repositorys_configuration_do_not_
 
 async def test_the_persons_own_configuration_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = tmp_path / "ran"
-    (tmp_path / "gitconfig").write_text(
+    made = Repository(tmp_path / "remote" / "skills")
+    made.commit({"tide/SKILL.md": skill("tide")})
+    (made.path / "gitconfig").write_text(  # where the sandbox would let git read it
         f'[core]\n\tfsmonitor = touch {mark}\n\thooksPath = {tmp_path}\n[url "file:///nowhere/"]\n\tinsteadOf = /\n'
     )
     (tmp_path / "reference-transaction").write_text(f"#!/bin/sh\ntouch {mark}\n")
     (tmp_path / "reference-transaction").chmod(0o755)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(made.path / "gitconfig"))
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     monkeypatch.setenv("GIT_SSH_COMMAND", f"touch {mark}")
-    made = Repository(tmp_path / "remote" / "skills")
-    made.commit({"tide/SKILL.md": skill("tide")})
     place = Place(tmp_path)
     assert [one.name for one in (await place.add(made)).items] == ["tide"]
     assert not mark.exists()

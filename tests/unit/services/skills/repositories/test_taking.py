@@ -125,6 +125,16 @@ async def test_a_script_that_is_another_is_more_than_words(place: Place, gauges:
     assert item(await place.look("gauge-skills"), "drift-check").status == "reach"
 
 
+async def test_code_that_is_another_is_more_than_words(place: Place, tmp_path: Path) -> None:
+    made = Repository(tmp_path / "remote" / "code")
+    code = 'frontmatter = {"name": "count", "description": "Counts.", "allowed-tools": "read-file"}\n\n'
+    made.commit({"count.skill.py": code + "def run(ctx, args):\n    return 1\n"})
+    await place.take(await place.add(made), "count")
+    assert place.state("count") == "ready"
+    made.commit({"count.skill.py": code + "def run(ctx, args):\n    return 2\n"})
+    assert item(await place.look("code"), "count").status == "reach"
+
+
 async def test_a_script_that_may_run_now_is_another(place: Place, gauges: Repository) -> None:
     await place.take(await place.add(gauges), "drift-check")
     (gauges.path / "drift-check" / "scripts" / "compare.py").chmod(0o755)
