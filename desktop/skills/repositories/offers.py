@@ -149,7 +149,7 @@ def brought(files: Path, made: Path, facts: Facts, read_servers: ReadServers) ->
     """Look at the files of a commit. ``made`` is a folder for what agents and commands become."""
     staged = looked_at(files, most=MAX_SKILLS)
     inside = {one.rel: one for one in staged.candidates}
-    found = [_skill(files, one, facts) for one in staged.candidates]
+    found = [_quoted(_skill(files, one, facts), made) for one in staged.candidates]
     found += [_missing(rel, why) for rel, why in facts.wrong.items() if rel not in inside]
     texts = dict(_others(files, inside))
     roots = plugins.roots_of(texts, {rel: text for rel, text in texts.items() if rel.endswith(plugins.MARKETPLACE)})
@@ -378,6 +378,30 @@ def _renamed(one: RepositoryOffer, name: str, made: Path) -> RepositoryOffer | N
         text = text[:at] + change_key(head.head, ("name",), name) + text[at + len(head.head) :]
     except (FormatError, NotEditable, ValueError):
         return None
+    said = one.definition.name if one.definition is not None else _said(one)
+    return _remade(one, name, text, made, f"it is called {said} there, and {name} here")
+
+
+def _quoted(one: RepositoryOffer, made: Path) -> RepositoryOffer:
+    """The same with a head that is YAML, where quotes are all that it lacks: other apps read such a line to its end."""
+    if one.main is None or [problem.code for problem in one.problems] != ["frontmatter.yaml"]:
+        return one
+    try:
+        text = decode(read_bytes(str(one.main))[0])
+        head = first_section(text).head
+    except FormatError:
+        return one
+    at = text.index("\n") + 1
+    text = text[:at] + plugins.with_quotes(head) + text[at + len(head) :]
+    found = _remade(one, one.name, text, made, "a line of its head lacks quotes, which it has here")
+    if found is None or found.definition is None:
+        return one
+    return replace(found, name=found.definition.name)
+
+
+def _remade(one: RepositoryOffer, name: str, text: str, made: Path, words: str) -> RepositoryOffer | None:
+    """The same with another text of its own file, beside which everything else lies; ``words`` say so."""
+    assert one.main is not None
     above = hashlib.sha256(one.rel.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     place = f"{above}/{name}/{one.main.name if one.main.name in FOLDER_FILES else f'{name}.skill.md'}"
     folder = (made / place).parent
@@ -386,7 +410,6 @@ def _renamed(one: RepositoryOffer, name: str, made: Path) -> RepositoryOffer | N
     for file in one.files:
         _second_name(one.main.parent / file.path, folder / file.path)
     found = candidate_of(made, place, one.files)
-    words = f"it is called {one.definition.name if one.definition is not None else _said(one)} there, and {name} here"
     problems = (*found.problems, SkillProblem(one.rel, words, severity="warning", code="name.changed"))
     return replace(
         one,

@@ -54,7 +54,11 @@ def roots_of(files: Iterable[str], marketplaces: Mapping[str, str]) -> frozenset
     """The folders of plugins: those with a ``plugin.json``, those that a marketplace names (path to text), the
     repository itself, and ``.claude`` folders. "" is the repository."""
     found = {""}
-    for path in files:
+    listed = list(files)
+    tops = {path.partition("/")[0] for path in listed}
+    if len(tops) == 1:  # an archive has a folder around everything
+        found |= tops
+    for path in listed:
         if path.endswith(PLUGIN):
             found.add(path.removesuffix(PLUGIN).rstrip("/"))
         parts = path.split("/")
@@ -169,6 +173,20 @@ def _head(text: str) -> tuple[dict[str, Any], str]:
         return read_mapping(section.head, 2)[0], body
     except FormatError:
         return _by_lines(section.head[:MAX_HEAD]), body
+
+
+def with_quotes(head: str) -> str:
+    """The head with quotes around texts that hold a colon, which YAML takes for more than that. One with a comment
+    behind it stays: what is commented out is not meant."""
+    return "\n".join(_line_with_quotes(line) for line in head.split("\n"))
+
+
+def _line_with_quotes(line: str) -> str:
+    match = _KEY.match(line.rstrip("\r"))
+    value = (match[2] or "").strip() if match is not None else ""
+    if match is None or not value[:1].isalnum() or ": " not in value or " #" in value:
+        return line
+    return f"{match[1]}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def _by_lines(head: str) -> dict[str, str]:

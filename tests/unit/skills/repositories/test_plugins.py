@@ -50,6 +50,12 @@ def test_what_has_no_name_or_description_is_no_agent() -> None:
         plugins.agent("agents/x.md", "# Only a text\n")
 
 
+def test_quotes_are_put_around_texts_that_need_them_and_nothing_else() -> None:
+    lines = ("name: a", "description: Use it: always", "allowed-tools: Read # x: Bash", "metadata:", "  x: y: z")
+    head = "\n".join((*lines, "tags: [a, b: c]", "note: 'it: is'", ""))
+    assert plugins.with_quotes(head) == head.replace("Use it: always", '"Use it: always"')
+
+
 def test_a_command_is_named_by_its_file_and_described_by_its_first_line() -> None:
     made = plugins.command("commands/Fix Issue.md", "# Fix an issue\n\nFix $ARGUMENTS.\n")
     assert made is not None
@@ -72,6 +78,7 @@ def test_plugins_are_where_a_marketplace_says_and_where_a_plugin_json_lies() -> 
         ["p/one/.claude-plugin/plugin.json", "x/.claude/agents/a.md"], {market: json.dumps(listed)}
     )
     assert roots == {"", "tools/gauges", "p/one", "x/.claude"}
+    assert plugins.roots_of(["gauges-main/agents/a.md"], {}) == {"", "gauges-main"}
     assert plugins.of_plugin("tools/gauges/agents/a.md", "agents", roots)
     assert not plugins.of_plugin("docs/agents/a.md", "agents", roots)
 

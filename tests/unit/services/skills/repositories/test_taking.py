@@ -218,13 +218,17 @@ async def test_one_of_several_with_a_name_can_be_had_under_another(place: Place,
             "plugins/land/skills/review/notes.md": "x\n",
             "copy/review/SKILL.md": skill("review", "Of the sea."),
             "misnamed/SKILL.md": skill("Tide Fit", "With a name for people."),
+            "colon/SKILL.md": "---\nname: colon\ndescription: Use it: always.\nallowed-tools: Read\n---\nx\n",
         }
     )
     view = await place.add(shop)
-    assert sorted(one.name for one in view.items) == ["land-review", "misnamed", "review"]
+    assert sorted(one.name for one in view.items) == ["colon", "land-review", "misnamed", "review"]
     await place.take(view)
     names = {one.name for one in view.items}
     assert all(place.state(name) == "ready" for name in names)
+    colon = place.fabric.find_tool("colon")
+    assert colon is not None
+    assert (colon.description, colon.allowed_tools) == ("Use it: always.", "read-file")
     assert (await place.look("shop")).changed == 0
 
 
