@@ -103,23 +103,24 @@ def _meta(version: str, capabilities: Mapping[str, Any]) -> dict[str, Any]:
 
 async def greeted(send: Send, capabilities: Mapping[str, Any]) -> Era:
     """Find out which revision a server speaks. Raises MCPError, and CallError where no revision is shared."""
-    version = versions.LATEST_MODERN_VERSION
+    version, seconds = versions.LATEST_MODERN_VERSION, limits.PROBE_TIMEOUT
     for attempt in range(2):
         try:
-            return await _discovered(send, version, capabilities) or await _initialized(send, capabilities)
+            return await _discovered(send, version, capabilities, seconds) or await _initialized(send, capabilities)
         except MCPError as error:
             shared = [one for one in versions.MODERN_PROTOCOL_VERSIONS if one in _supported(error)]
             if not shared or attempt:
                 raise
-            version = shared[-1]  # a server that was slow to answer, or that has another revision in mind
+            version = shared[-1]  # a server that was slow to answer, or that has another revision in mind:
+            seconds = limits.LIST_TIMEOUT  # it is of the newer era for sure, so it has its time
     raise AssertionError("the second attempt returns or raises")
 
 
-async def _discovered(send: Send, version: str, capabilities: Mapping[str, Any]) -> Era | None:
+async def _discovered(send: Send, version: str, capabilities: Mapping[str, Any], seconds: float) -> Era | None:
     """What a server without a greeting says of itself; None: it is to be greeted. Raises MCPError where it names
     revisions that are worth another attempt."""
     options = {
-        "timeout": limits.PROBE_TIMEOUT,
+        "timeout": seconds,
         "cancel_on_abandon": False,
         "headers": {MCP_PROTOCOL_VERSION_HEADER: version, MCP_METHOD_HEADER: "server/discover"},
     }
