@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.judgement import Category
+from desktop.domain.permission import PermissionRequest
 from desktop.presenter.chat.other_agent import ChoiceRow, OtherAgentShown, PlanRow
 from desktop.presenter.settings.other_agents import OtherAgentRow, RegistryRow
 from desktop.presenter.transcript.items import TextPart, ToolPart, TranscriptItem
@@ -208,4 +211,35 @@ def other_items() -> tuple[TranscriptItem, ...]:
     return (
         TranscriptItem("u1", "human", "You", "15:03", (TextPart("t0", question),)),
         TranscriptItem("a1", "a", "opencode", "15:04", (read, grep, said, write), live=True),
+    )
+
+
+def asks_request(kind: str = "diff") -> PermissionRequest:
+    """What opencode asks for before it edits a file, or before it does something that only it knows."""
+    says, path = "Merge by station and time", "/home/ida/harbour-sensors/ingest/nightly.py"
+    diff = {
+        "kind": "diff",
+        "path": path,
+        "before": "rows = read_day(station, day)\nlevels.append(rows)\nlevels.save()\n",
+        "after": 'rows = read_day(station, day)\nlevels.merge(rows, on=["station", "time"])\nlevels.save()\n',
+        "new": False,
+        "notes": [],
+        "size": 96,
+    }
+    return PermissionRequest(
+        request_id="r9",
+        run_id="run1",
+        thread_id="t1",
+        call_id="c9",
+        tool="acp-asks",
+        description="Asks a person whether an agent of another maker may do by itself what it says.",
+        category=Category.WRITE if kind == "diff" else Category.ADMIN,
+        raised_because="an agent of another maker would do it by itself",
+        chain=("acp_opencode",),
+        arguments={"agent": "opencode", "says": says, "kind": "edit" if kind == "diff" else "other", "request": "s-1"},
+        paths=(path,),
+        judgements=(),
+        preview={**(diff if kind == "diff" else {"kind": "said"}), "said_by": "opencode"},
+        digest="d9",
+        asked_at=time.time() - 9,
     )

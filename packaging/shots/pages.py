@@ -43,7 +43,7 @@ from shots.cli import SampleCli, request
 from shots.keys import SampleKeys
 from shots.mcp import SampleMcp, mcp_request
 from shots.middleware import SampleMiddleware
-from shots.other_agents import SampleOtherAgents
+from shots.other_agents import SampleOtherAgents, asks_request
 from shots.other_apps import SampleOtherApps
 from shots.reach import WORK, SampleReach
 from shots.sheet import ComponentSheet
@@ -158,6 +158,10 @@ def _settings(stage: Stage, name: str) -> QWidget:
     stage.setup.set(connections=samples.CONNECTIONS)
     stage.page("settings").show_settings(name)
     return stage.window
+
+
+def _other_asks(stage: Stage, kind: str) -> QWidget:
+    return _asked(stage, asks_request(kind))
 
 
 def _other_agents(stage: Stage, view: str = "") -> QWidget:
@@ -397,6 +401,11 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-approval-unknown": lambda stage: _asked(stage, samples.unknown_request()),
     "02-approval-unknown-over": lambda stage: _asked(stage, samples.unknown_request(), over=True),
     "02-approval-unknown-barred": lambda stage: _asked(stage, samples.unknown_request(samples.UNREPEATABLE), over=True),
+    **{
+        f"02-approval-other-agent{'' if kind == 'diff' else '-said'}{size}": partial(_other_asks, kind=kind)
+        for kind in ("diff", "said")
+        for size in ("", "-960")
+    },
     "02-approval-argv": _vector,
     "02-approvals-empty": _empty_inbox,
     **{name: partial(_activity, name=name) for name in activity_shots.PICTURES},

@@ -46,6 +46,7 @@ def _facts(request: PermissionRequest, thread_title: str) -> Iterator[Fact]:
         yield Fact("From code", request.place)
     if thread_title:  # what another program calls belongs to no chat
         yield Fact("Chat", shown_line(thread_title), "title")
+    yield from _announced(request)
     kind = preview.get("kind")
     if kind == "command":
         yield Fact("Runs in", str(preview.get("cwd", "")))
@@ -58,6 +59,20 @@ def _facts(request: PermissionRequest, thread_title: str) -> Iterator[Fact]:
         yield from _paths(request)
     yield from _original(request)
     yield Fact("Why it asks", why(request), "words")
+
+
+def _announced(request: PermissionRequest) -> Iterator[Fact]:
+    """The words of an agent of another maker that asks before it does something, and what a yes is good for."""
+    agent = request.preview.get("said_by")
+    if not isinstance(agent, str):
+        return
+    said, who = shown_line(str(request.arguments.get("says", "")))[:ORIGINAL_SHOWN], shown_line(agent)[:60]
+    yield Fact("It says", f"{said}. {who} says so; Assent does not rely on it.", "quiet")
+    if request.preview.get("kind") == "said":
+        good_for = "For what it does by itself, inside its confinement."
+    else:
+        good_for = "For exactly what stands below, once. If it then does something else, you are asked again."
+    yield Fact("A yes is", f"{good_for} Its own “always allow” is never taken.", "quiet")
 
 
 def _original(request: PermissionRequest) -> Iterator[Fact]:
