@@ -77,6 +77,9 @@ class PermissionRequest:
     refused: str = ""
     """Why the call may not be made as a person edited it, or "": it can be edited again, or denied."""
 
+    only_once: bool = False
+    """Whether its asker then does by itself what a yes is for: the yes is not remembered, and nothing can be edited."""
+
     @property
     def seen_in(self) -> str:
         """The thread that a person knows: its own, or the one that an agent in a hidden thread works for."""
@@ -92,6 +95,8 @@ class PermissionRequest:
             return ("deny", "done", "stop")
         if self.unknown:
             return ("deny", "done", "allow_once", "stop")
+        if self.only_once:
+            return ("deny", "allow_once", "deny_run")
         if self.category is Category.ADMIN:
             return ("deny", "allow_once", "allow_edited", "deny_run")
         return ("deny", "allow_once", "allow_run", "allow_always", "allow_edited", "deny_run")

@@ -242,4 +242,5 @@ def asks_request(kind: str = "diff") -> PermissionRequest:
         preview={**(diff if kind == "diff" else {"kind": "said"}), "said_by": "opencode"},
         digest="d9",
         asked_at=time.time() - 9,
+        only_once=True,
     )

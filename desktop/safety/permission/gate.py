@@ -359,12 +359,15 @@ class PermissionGate:
     async def _keep(
         self, decision: Decision, request: PermissionRequest, facts: CallFacts, signature: CallSignature
     ) -> Decision:
-        """Remember what the person wants remembered. Admin never is (R-PRM-3)."""
+        """Remember what the person wants remembered. Admin never is (R-PRM-3), nor what its asker
+        then does by itself."""
         if request.consent is not None and _says_yes(decision) and self._consents is not None:
             await self._consents.agree(request.consent)
         if decision.choice == "deny_run":
             self.deny_run(request.run_id, decision.reason)
-        elif request.category is Category.ADMIN and decision.choice in ("allow_run", "allow_always"):
+        elif decision.choice in ("allow_run", "allow_always") and (
+            request.only_once or request.category is Category.ADMIN
+        ):
             return replace(decision, choice="allow_once", rule=None)
         elif decision.choice == "allow_run":
             self._memory.allow(request.run_id, signature, with_network=decision.with_network)
@@ -404,6 +407,7 @@ class PermissionGate:
             unrepeatable=call.unrepeatable,
             consent=check.consent,
             refused=call.refused,
+            only_once=check.until is not None,
         )
 
     async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:

@@ -16,3 +16,4 @@ def test_its_words_are_marked_and_a_yes_is_for_that_alone(kind: str, good_for: s
     assert good_for in facts["A yes is"]
     assert "Its own “always allow” is never taken." in facts["A yes is"]
     assert facts["Really is"] == "/home/ida/harbour-sensors/ingest/nightly.py"
+    assert asks_request(kind).choices == ("deny", "allow_once", "deny_run")  # never edited nor remembered

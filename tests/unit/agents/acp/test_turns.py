@@ -104,6 +104,21 @@ async def test_its_request_for_permission_is_ours_and_always_is_never_taken(tmp_
 
 
 @pytest.mark.spec("R-ACP-2")
+async def test_a_yes_to_its_request_is_never_remembered(tmp_path: Path) -> None:
+    async with desk(tmp_path, "allow_always", "allow_run", "deny") as d:
+        await d.switched_on()
+        before = d.services.rules.book.kept
+        told = await answered(d, "ask edit Change it", "ask edit Change it", "ask edit Change it")
+        assert [line for line in told if line.startswith("assistant")] == [
+            "assistant: selected once",
+            "assistant: selected once",
+            "assistant: selected no",
+        ]
+        assert [request.tool for request in d.asked.requests] == ["acp-asks"] * 3
+        assert d.services.rules.book.kept == before
+
+
+@pytest.mark.spec("R-ACP-2")
 async def test_a_write_outside_that_it_asks_for_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:
     async with desk(tmp_path, "allow_once") as d:
         await d.switched_on()
