@@ -25,12 +25,13 @@ SHORT = 200
 class CallTelling:
     """``put`` what happens; on leaving the ``with``, everything has been told."""
 
-    def __init__(self, ctx: ServerRequestContext[Any, Any], level: types.LoggingLevel) -> None:
-        self._ctx = ctx
+    def __init__(
+        self, ctx: ServerRequestContext[Any, Any], level: types.LoggingLevel, waiting_max: int = WAITING_MAX
+    ) -> None:
+        self._ctx, self._most = ctx, waiting_max
         modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
         allowed = allowed_log_levels(ctx.protocol_version, ctx.meta)
         self._levels = frozenset(allowed) if modern else frozenset(LEVELS[LEVELS.index(level) :])
-        self._progress = bool(ctx.meta and ctx.meta.get("progress_token") is not None)
         self._events: deque[Mapping[str, Any]] = deque()
         self._news = asyncio.Event()
         self._over = False
@@ -55,7 +56,7 @@ class CallTelling:
 
     def put(self, event: Mapping[str, Any]) -> None:
         """Tell this after what waits already."""
-        if len(self._events) >= WAITING_MAX:
+        if len(self._events) >= self._most:
             self._make_room()
         self._events.append(event)
         self._news.set()
@@ -84,8 +85,7 @@ class CallTelling:
     async def _one(self, event: Mapping[str, Any]) -> None:
         kind, path, data = str(event.get("type")), str(event.get("path")), event.get("data")
         self._count += 1
-        if self._progress:
-            await self._ctx.session.report_progress(self._count, None, _line(kind, path, data))
+        await self._ctx.session.report_progress(self._count, None, _line(kind, path, data))  # if it asked for that
         level = "error" if kind == "agent-error" else "warning" if kind == "tool-error" else "info"
         said = {key: event.get(key) for key in ("type", "agent", "sequence", "at", "data")}
         await self._log(level, path, said)
