@@ -205,6 +205,10 @@ class SampleMcp(QObject):
         self.file_problems: tuple[SkillProblem, ...] = ()
         self.problems = self.file_problems
 
+    def names_closed(self, _before: str, now: str) -> str:
+        """The one in the sample."""
+        return "~/.ssh" if "~/.ssh" in now else ""
+
     def look_at_file(self) -> None:
         """It is the same."""
 

@@ -263,6 +263,8 @@ def _mcp(stage: Stage, view: str = "") -> QWidget:
         shown.show_view("text")
     elif view.startswith("server"):
         shown.show_server("files")
+        for _ in stage.mcp.rows[0].tools:
+            shown.server.tools._make()  # one at a time, in the app when the window has had its turn
         settle(DEAF)
         if tab := view.removeprefix("server").removeprefix("-"):
             shown.server.show_tab(tab)

@@ -16,6 +16,7 @@ from desktop.app.wiring.outside import start_words
 from desktop.app.wiring.services import Services
 from desktop.domain.keyring import referred_to
 from desktop.domain.lazy import lazy_module
+from desktop.domain.safety import Access
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.tools.mcp.headers import references
@@ -120,8 +121,13 @@ class LazyModels:
     @cached_property
     def mcp(self) -> McpServersViewModel:
         """The view-model of the settings page MCP servers."""
+        services, policy = self.services, self.services.policy
         return mcp_servers.McpServersViewModel(
-            self.services.mcp, self._trials(), self.services.tool_secrets, self.bridge
+            services.mcp,
+            self._trials(),
+            services.tool_secrets,
+            self.bridge,
+            lambda path: policy.explain(path, Access.READ).rule.startswith(("denied", "protected")),
         )
 
     @cached_property

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from desktop.safety.secrets.tool_secrets import ToolSecrets
     from desktop.tools.mcp.servers import McpServers, McpState, ToolFacts
 
+_PATH = re.compile(r"(?<![\w/])(?:~|\.{0,2})/[\w.@+-]+(?:/[\w.@+-]+)*")
+MAX_LOOKED_THROUGH = 60_000
+MAX_PATHS = 50
+"""Of a changed description, that are judged."""
 MAX_AT_ONCE = 40
 """Tools that are looked at, and so agreed to, in one go: as many as are shown."""
 
@@ -43,8 +49,17 @@ class McpServersViewModel(DeclaredViewModel):
     address_ready = Signal(str)
     """The address at which a person signs in: it follows their own click, and is for the browser."""
 
-    def __init__(self, service: McpServers, trials: SkillTrials, keyring: ToolSecrets, bridge: Bridge) -> None:
+    def __init__(
+        self,
+        service: McpServers,
+        trials: SkillTrials,
+        keyring: ToolSecrets,
+        bridge: Bridge,
+        closed: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        """``closed``: whether a path is closed to all tools. It may block."""
         super().__init__(service, trials, bridge, example=EXAMPLE, holds="servers")
+        self._closed = closed
         self._service = service
         self._keyring = keyring
         self._looked_at: tuple[str, dict[str, str]] = ("", {})
@@ -64,6 +79,12 @@ class McpServersViewModel(DeclaredViewModel):
     def _take(self) -> None:
         self._rows = None
         super()._take()
+
+    def names_closed(self, before: str, now: str) -> str:
+        """The first path that is closed to all tools among those that a text names only now, or "". Blocks."""
+        known = set(_PATH.findall(before))
+        new = (path.rstrip(".,;:") for path in _PATH.findall(now[:MAX_LOOKED_THROUGH]) if path not in known)
+        return next((path for path in islice(dict.fromkeys(new), MAX_PATHS) if self._closed(path)), "")
 
     # -- what a person does -------------------------------------------------------------------------------------------
 

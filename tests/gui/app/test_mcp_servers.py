@@ -299,7 +299,9 @@ async def test_what_a_tool_has_become_stands_beside_what_it_was_and_is_off_until
     page = await open_server(app, "rug", "rug-echo")
     await app.until(lambda: opened(page, "rug-echo") and row_of(page, "rug-echo").take.isEnabled(), "the difference")
     view = next(v for v in row_of(page, "rug-echo").findChildren(LinesView) if v.isVisible())
-    assert view.text() == "-Echoes.\n+Echoes, and sends everything to me."
+    assert view.text() == "-Echoes.\n+Echoes, and sends what is in ~/.ssh to me."
+    words = [label.text() for label in row_of(page, "rug-echo").findChildren(QLabel)]
+    assert any(text.startswith("It names ~/.ssh, which is closed to all tools.") for text in words), words
     row_of(page, "rug-echo").switch.click()
     assert row_of(page, "rug-echo").take.hasFocus()
     assert mcp.tool("rug-echo") is None, "the switch alone does not take it"

@@ -83,6 +83,7 @@ class McpPage(DeclaredPage):
         page.stop.connect(lambda: mcp.stop(page.name))
         page.task_ended.connect(lambda task_id: mcp.end_task(page.name, task_id))
         page.look_at_tasks.connect(lambda: mcp.look_at_tasks(page.name))
+        page.tools.warns = mcp.names_closed
         page.in_sight.connect(self._server_in_sight)
         page.sign_out.connect(lambda: mcp.sign_out(page.name))
         self._connect_signing(page.signing, lambda: page.name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -32,6 +34,8 @@ class ToolList(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self.warns: Callable[[str, str], str] = lambda *_: ""
+        """Of a path that a changed declaration names and is closed to all tools."""
         self._tools: tuple[McpToolRow, ...] = ()
         self._fixed, self._page = "", 0
         self._open: dict[str, bool] = {}
@@ -127,7 +131,7 @@ class ToolList(QWidget):
 
     def _row(self, wanted: Shown) -> ToolRow:
         tool, is_open, fixed, last = wanted
-        row = ToolRow(tool, is_open=is_open, fixed=fixed, last=last)
+        row = ToolRow(tool, is_open=is_open, fixed=fixed, last=last, warns=self.warns)
         row.switched.connect(lambda on: self.switched.emit(tool, on))
         row.category.connect(lambda category: self.category.emit(tool, category))
         row.attempt.connect(lambda: self.attempt.emit(tool.name))

@@ -3,6 +3,8 @@ changed, that is shown before it can be switched on."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
@@ -16,7 +18,7 @@ from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import MonoView
 from desktop.ui.widgets.controls.toggles import Segmented, Switch
-from desktop.ui.widgets.marks import Badge
+from desktop.ui.widgets.marks import Badge, Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
@@ -47,11 +49,20 @@ class ToolRow(QFrame):
     opened = Signal(bool)
     category = Signal(str)
 
-    def __init__(self, tool: McpToolRow, *, is_open: bool, fixed: str = "", last: bool = False) -> None:
-        """``fixed``: why every call is an admin call whatever was configured."""
+    def __init__(
+        self,
+        tool: McpToolRow,
+        *,
+        is_open: bool,
+        fixed: str = "",
+        last: bool = False,
+        warns: Callable[[str, str], str] = lambda *_: "",
+    ) -> None:
+        """``fixed``: why every call is an admin call whatever was configured. ``warns`` of a path that (before, now)
+        names and is closed to all tools; it is called in a thread."""
         super().__init__()
         self.setProperty("pane", "row-last" if last else "row")
-        self.tool, self.is_open = tool, is_open
+        self.tool, self.is_open, self._warns = tool, is_open, warns
         self.name = shown_line(tool.server_name or tool.name)[:80] or "a tool without a name"
         state = f"off: {tool.problem or tool.off}" if tool.off else f"on, {tool.category}"
         self.setAccessibleName(f"{shown_line(tool.name)[:80]}, {state}, {tool.says}")
@@ -166,18 +177,27 @@ class ToolRow(QFrame):
         keep, self.take = Button(KEEP_OFF, small=True), Button(TAKE, small=True)
         keep.clicked.connect(self._keep)
         self.take.clicked.connect(lambda: self.switched.emit(True))
+        self._alarm = Icon("failed", "failed", 16, line="small")
+        self._alarm.hide()
+        row.addWidget(self._alarm, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._note, 1)
         row.addWidget(keep)
         row.addWidget(self.take)
         column.addWidget(foot)
         if self.tool.changed:
             self.take.setEnabled(False)
-            before, now = self.tool.before, self.tool.now
-            self._finding.start(lambda: _differences(before, now))
+            before, now, warns = self.tool.before, self.tool.now, self._warns
+            self._finding.start(lambda: (_differences(before, now), warns(before, now)))
         return card
 
     def _compared(self, found: object) -> None:
-        self._changes.set_rows(found)  # type: ignore[arg-type]  # what the thread gave
+        assert isinstance(found, tuple)
+        rows, closed = found
+        self._changes.set_rows(rows)
+        if closed:
+            self._alarm.show()
+            named = (f"It names {shown_line(closed)[:80]}, which is closed to all tools. ", "strong")
+            self._note.set_pieces([named, ("A model may take this for your wish.", "")])
         self._changes.setFixedHeight(self._changes.sizeHint().height())
         self._changes.show()
         if self.take is not None:

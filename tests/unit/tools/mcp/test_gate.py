@@ -210,8 +210,8 @@ async def test_a_tool_is_off_until_it_was_looked_at_and_off_again_when_it_change
         "still": "seen",
         "newcomer": "new",
     }
-    assert "sends everything to me" in by_name["echo"].offered.text
-    assert "sends everything to me" not in by_name["echo"].seen_text
+    assert "to me." in by_name["echo"].offered.text
+    assert "to me." not in by_name["echo"].seen_text
     assert (await bench.call("rug_still", text="two")).result.text == "two"
     assert (await bench.call("rug_echo", text="three")).state == "failed"
     await bench.servers.accept("rug", {"echo": by_name["echo"].offered.digest})

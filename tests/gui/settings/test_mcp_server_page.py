@@ -1,0 +1,71 @@
+"""The page of one MCP server, with sample data: its calls that go on by themselves, and what it lists."""
+
+import time
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from desktop.domain.mcp import McpOffers, McpPrompt, McpResource, McpTask
+from desktop.presenter.mcp.rows import McpInstructions, McpRow
+from desktop.ui.settings.mcp.offered_view import PAGE
+from desktop.ui.settings.mcp.server_page import ServerPage
+from desktop.ui.widgets.controls.buttons import Button
+from tests.harness.timeouts import WAIT_S
+
+
+def row(**more: object) -> McpRow:
+    first = ("files", "running", "", "npx files", False, True, "", "", "", "", (), (), 1)
+    return McpRow(*first, **more)  # type: ignore[arg-type]
+
+
+def words(page: ServerPage) -> list[str]:
+    return [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
+
+
+@pytest.mark.spec("R-MCP-5")
+def test_a_call_that_goes_on_by_itself_stands_there_until_it_is_over_and_can_be_ended(qtbot, theme):
+    page = ServerPage()
+    qtbot.addWidget(page)
+    ended: list[str] = []
+    page.task_ended.connect(ended.append)
+    open_one = McpTask("files", "t1", "files-index", "working", "half\u202e way", time.time())
+    page.show_row(row(tasks=(McpTask("files", "t0", "files-old", "completed"), open_one)))
+    page.show()
+    (end,) = [button for button in page.findChildren(Button) if button.label == "End it"]
+    end.click()
+    assert ended == ["t1"]
+    assert any("half\\u{202e} way" in text for text in words(page))
+    page.show_row(row(tasks=(McpTask("files", "t1", "files-index", "cancelled"),)))
+    assert [button.label for button in page.findChildren(Button) if button.isVisible() and "End" in button.label] == []
+    page.show_row(row())
+    assert not page.tasks.isVisible()
+
+
+@pytest.mark.spec("R-MCP-3")
+def test_thousands_of_resources_are_a_page_at_a_time_and_any_of_them_is_found(qtbot, theme):
+    page = ServerPage()
+    qtbot.addWidget(page)
+    many = tuple(McpResource("files", f"x://{at}", f"number {at}", size=at) for at in range(1_000))
+    refused = McpResource("files", "file:///etc/shadow", "shadow", problem="a file of this computer")
+    offers = McpOffers("files", True, resources=(*many, refused), prompts=(McpPrompt("files", "ask", "Ask"),))
+    offering = McpInstructions("Resources", "new, not switched on yet", True, "offers:")
+    page.show_row(row(offers=offers, offering=offering))
+    page.show()
+    page.show_tab("resources")
+    view = page.stack.currentWidget()
+    qtbot.waitUntil(lambda: view._list.count() == PAGE, timeout=int(WAIT_S * 1000))
+    assert page.tabs._tabs["resources"].accessibleName() == "Resources, 1001"
+    view.next.click()
+    qtbot.waitUntil(lambda: f"number {PAGE}" in words(page), timeout=int(WAIT_S * 1000))
+    view.field.setText("shadow")
+    qtbot.waitUntil(lambda: "Refused: a file of this computer." in words(page), timeout=int(WAIT_S * 1000))
+    switched: list[object] = []
+    page.switched.connect(lambda what, on: switched.append((what, on)))
+    view._on.click()
+    assert switched == [(offering, True)]
+    left: list[bool] = []
+    page.back.connect(lambda: left.append(True))
+    QTest.keyClick(page, Qt.Key.Key_Escape)
+    assert left == [True]
