@@ -361,6 +361,7 @@ def test_a_package_of_a_registry_entry_is_the_line_that_runs_it(kind: str) -> No
 def test_a_registry_entry_with_several_ways_says_so_and_leaves_secrets_to_the_keyring() -> None:
     variables = [
         {"name": "TIDES_KEY", "isRequired": True, "isSecret": True},
+        {"name": "HARBOUR_NOTE", "isRequired": True, "isSecret": True},
         {"name": "ZONE", "default": "utc"},
         {"name": "QUAY", "isRequired": True},
         {"name": "EXTRA"},
@@ -389,7 +390,12 @@ def test_a_registry_entry_with_several_ways_says_so_and_leaves_secrets_to_the_ke
         assert found.either
         program, address = found.servers
         assert program.name == "harbour"
-        assert program.env == {"TIDES_KEY": "${keyring:assent/harbour-tides-key}", "ZONE": "utc", "QUAY": "<QUAY>"}
+        assert program.env == {
+            "TIDES_KEY": "${keyring:assent/harbour-tides-key}",
+            "HARBOUR_NOTE": "${keyring:assent/harbour-note}",
+            "ZONE": "utc",
+            "QUAY": "<QUAY>",
+        }
         assert any("It also takes EXTRA" in note for note in program.notes)
         assert (address.url, address.bearer) == ("https://eu.example.org/sse", "${keyring:assent/harbour-token}")
         assert address.headers == {"X-Team": "blue"}
