@@ -1,0 +1,69 @@
+"""Repositories in the app as it is wired: the real services, mcp.yaml, and a second start."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from desktop.app.wiring.page_services import skill_repositories
+from desktop.app.wiring.runtime import build_services
+from desktop.app.wiring.services import Services
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import KnownError
+from desktop.domain.permission import Decision, PermissionRequest
+from desktop.settings import SettingsService
+from tests.unit.services.skills.repositories.kit import Repository, skill
+
+SERVERS = '{"mcpServers": {"ship-tracks": {"command": "uvx", "args": ["ship-tracks"], "env": {"PLACE": "harbour"}}}}'
+
+
+async def nobody(_request: PermissionRequest) -> Decision:
+    """No person is there."""
+    raise AssertionError("nothing asks")
+
+
+async def started(home: Path) -> Services:
+    (home / "workspace").mkdir(parents=True, exist_ok=True)
+    settings = SettingsService(home)
+    await settings.load()
+    services = await build_services(home, settings, nobody, windows=lambda _ref: None)
+    await asyncio.to_thread(services.skills.fabric.refresh)
+    return services
+
+
+async def ended(services: Services) -> None:
+    await services.debates.close()
+    await services.chats.close()
+    await services.stop_children()
+    await services.close()
+
+
+async def test_what_is_taken_is_there_after_a_restart_and_a_server_is_switched_off(tmp_path: Path) -> None:
+    made, home = Repository(tmp_path / "remote" / "gauge-skills"), tmp_path / "agent"
+    made.commit({"tide/SKILL.md": skill("tide-fit"), ".mcp.json": SERVERS})
+    home.mkdir()
+    (home / "mcp.yaml").write_text("# mine\nservers: []\n")
+    services = await started(home)
+    repositories = skill_repositories(services)
+    name = await repositories.add(str(made.path), CancellationToken(), lambda _words: None)
+    view = await repositories.view(name)
+    await repositories.take(name, [item.key for item in view.items])
+    text = (home / "mcp.yaml").read_text()
+    assert "# mine" in text
+    (server,) = services.mcp.state.servers
+    assert (server.definition.name, server.definition.enabled) == ("ship-tracks", False)
+    found = services.skills.fabric.find_tool("tide-fit")
+    assert found is not None
+    assert (found.state, found.source) == ("ready", "shared")
+    with pytest.raises(KnownError, match="already"):
+        await repositories.take(name, [("server", "ship-tracks")])
+    await ended(services)
+    again = await started(home)
+    found = again.skills.fabric.find_tool("tide-fit")
+    assert found is not None
+    assert found.state == "ready"
+    (after,) = await skill_repositories(again).views()
+    assert (after.taken, after.changed) == (2, 0)
+    await ended(again)
