@@ -103,6 +103,7 @@ class LazyAsking(QObject):
         super().__init__(window)
         self._window, self._questions = window, questions
         self.dialog: AskingDialog | None = None
+        self._answering = False
         questions.changed.connect(self._look)
         window.destroyed.connect(questions.close)
 
@@ -113,11 +114,12 @@ class LazyAsking(QObject):
         self.dialog = asking_dialog.AskingDialog(self._window, self._questions, question)
         self.dialog.opened.connect(self._open)
         self.dialog.answered.connect(self._over)
+        self.dialog.follows, self._answering = self._answering, False
         self.dialog.begin()
 
     def _open(self, page: QUrl) -> None:
         QDesktopServices.openUrl(page)
 
-    def _over(self, _value: str) -> None:
-        self.dialog = None
+    def _over(self, value: str) -> None:
+        self.dialog, self._answering = None, value != "gone"
         QTimer.singleShot(0, self, self._look)

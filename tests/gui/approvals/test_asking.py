@@ -184,14 +184,18 @@ async def test_a_question_whose_call_ended_goes_away(desk: Desk) -> None:
 
 
 async def test_two_questions_are_asked_one_after_the_other(desk: Desk) -> None:
+    desk.window.activateWindow()
+    desk.writing.setFocus()
     first, second = desk.ask(), desk.ask(message="And when?")
     dialog = await desk.dialog()
+    assert desk.window.focusWidget() is desk.writing
     await desk.until(lambda: "1 more question waits" in dialog._whose.text())
     dialog.answer("decline")
     await first
     await desk.until(lambda: desk.shower.dialog is not dialog)
     assert (await desk.dialog()).question.message == "And when?"
     assert desk.shower.dialog is not None
+    assert desk.shower.dialog.isAncestorOf(desk.window.focusWidget())
     desk.shower.dialog.answer("decline")
     assert await second == {"action": "decline"}
 

@@ -44,6 +44,8 @@ class AskingDialog(ScrolledDialog):
         self.hide()
         self._questions, self.question = questions, question
         self._safe = "decline"
+        self.follows = False
+        """Whether the person has just answered another one: then they are at it."""
         self.form: AskedForm | None = None
         self._left_to_build: Iterator[None] = iter(())
         column = self.scroller.column
@@ -134,7 +136,8 @@ class AskingDialog(ScrolledDialog):
         self.show()
         self.raise_()
         focused = self.window().focusWidget()
-        writing = isinstance(focused, QLineEdit | QPlainTextEdit) and focused.isVisible()
+        writes = isinstance(focused, QLineEdit | QPlainTextEdit) and focused.isVisible()
+        writing = writes and not self.follows
         if not writing:
             self.take_keys()
         where = "" if not writing else f" Press {KEY} to answer."
