@@ -1,8 +1,8 @@
 """A command inside bubblewrap: namespaces of its own, with a view of the disk that is the sandbox (Linux).
 
 Two shells stand around it, because bubblewrap leaves three things open. The outer one hands over the filter of system
-calls. The inner one looks where the command really starts, since a folder can be swapped for a link on the way, and
-limits how many processes it can have.
+calls. The inner one looks where the command really starts, since a folder can be swapped for a link on the way, limits
+how many processes it can have, and sets what would act on all that stands around it (``inner_variables.py``).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.boundary.paths import is_within
+from desktop.safety.confinement.inner_variables import on_the_way, set_again
 from desktop.safety.confinement.profile import PRIVATE as _APART
 from desktop.safety.confinement.profile import SandboxProfile
 
@@ -23,8 +24,9 @@ _HAND_OVER = 'exec "$@" 9<"$0"'
 _BEGIN = (
     '[ "$(pwd -P)" = "$0" ] || '
     '{ echo "$0 changed while the command was being started; it was not run." >&2; exit 126; }; '
-    '[ "$1" = 0 ] || ulimit -u "$1" 2>/dev/null || ulimit -p "$1" 2>/dev/null; shift; exec "$@"'
+    '[ "$1" = 0 ] || ulimit -u "$1" 2>/dev/null || ulimit -p "$1" 2>/dev/null; shift; '
 )
+_GO = 'exec "$@"'
 _SHELL = "/bin/sh"
 
 
@@ -60,8 +62,9 @@ def in_bubblewrap(
     if filter_file:  # opened before ports are closed: Landlock keeps who closed them from looking into our process
         argv = [_SHELL, "-c", _HAND_OVER, filter_file, *argv]
     limit = str(MAX_PROCESSES if _counts_apart() else 0)
-    argv += ["--chdir", spec.cwd, "--", _SHELL, "-c", _BEGIN, spec.cwd, limit, *spec.argv]
-    env = {**spec.env, "TMPDIR": _temporary(profile)}
+    begin = f"{_BEGIN}{set_again(spec.env)}{_GO}"
+    argv += ["--chdir", spec.cwd, "--", _SHELL, "-c", begin, spec.cwd, limit, *spec.argv]
+    env = {**on_the_way(spec.env), "TMPDIR": _temporary(profile)}
     return replace(
         spec,
         argv=tuple(argv),

@@ -18,6 +18,7 @@ from functools import cache
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.boundary.paths import Identity, existing_identities, identity_of, is_within
 from desktop.safety.confinement import syscall_filter
+from desktop.safety.confinement.inner_variables import on_the_way
 from desktop.safety.confinement.launcher import landlock_abi, ports_ruleset
 from desktop.safety.confinement.profile import SandboxProfile
 
@@ -58,7 +59,7 @@ def in_landlock(launcher: tuple[str, ...], private: str, spec: ProcessSpec, prof
     ports, inherited = ports_shared(closed_ports(os.environ)) if profile.network else ("all", ())
     numbers = (ports, str(len(read)), str(len(write)))
     argv = (*launcher, "landlock", spec.cwd, code, *numbers, *read, *write, *spec.argv)
-    env = {**spec.env, "TMPDIR": private}
+    env = {**on_the_way(spec.env), "TMPDIR": private}
     return replace(spec, argv=argv, env=env, contained=True, inherited=inherited)
 
 

@@ -37,6 +37,7 @@ MANY = 50
 AT_ONCE = 50
 NAMED = 5
 ENDED = (b"Z", b"X")
+INSIDE = "ASSENT_INSIDE_"
 # Landlock's rights, by bit: execute 0, write 1, read 2, list 3, remove and make 4..12, refer 13, truncate 14, ioctl 15.
 READ_RIGHTS = 1 << 0 | 1 << 2 | 1 << 3
 FILE_RIGHTS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
@@ -327,11 +328,18 @@ def start(argv: list[str], restrictions: Restrictions | None, libc: ctypes.CDLL 
             prctl(libc, PR_SET_NO_NEW_PRIVS, 1)
             landlock(libc, restrictions.read, restrictions.write, restrictions.closed)
             seccomp(libc, restrictions.filter)
+            set_inside()
     except OSError as error:
         os.write(2, f"the command could not be confined: {error}\n".encode())
         os._exit(126)
     os.write(2, f"{argv[0]}: {os.strerror(become(argv))}\n".encode())
     os._exit(127)
+
+
+def set_inside() -> None:
+    """Give variables that would have acted on this program, unconfined, their own names back."""
+    for name in [name for name in os.environ if name.startswith(INSIDE)]:
+        os.environ[name.removeprefix(INSIDE)] = os.environ.pop(name)
 
 
 def become(argv: list[str]) -> int:

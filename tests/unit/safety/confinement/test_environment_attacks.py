@@ -268,6 +268,33 @@ async def test_the_same_files_run_in_an_environment_that_is_merely_inherited(wor
         (world.workspace / "PLANTED").unlink()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the loader's variables are Linux's")
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+async def test_a_variable_of_the_loader_acts_on_the_program_and_on_nothing_that_confines_it(
+    world: World, kind: Kind
+) -> None:
+    """A person may declare LD_PRELOAD and its like for a server or an agent: what they name is loaded inside."""
+    outside, inside = world.person / "out", world.workspace / "in"
+    outside.mkdir()
+    inside.mkdir()
+    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as confinement:
+        if confinement.probe().kind != kind:
+            pytest.skip(f"{kind} does not work here")
+        for place in (outside, inside):
+            declared = {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": f"{place}/log", "PS4": 'it\'s "$(here)" '}
+            built = await AllowlistEnvironment(lambda: world.settings).build(declared, admin=True)
+            argv = (sys.executable, "-I", "-c", "import os; print(sorted(os.environ.items()))")
+            outcome = await GroupRunner().run(
+                confinement.wrap(ProcessSpec(argv, str(world.workspace), built)), CancellationToken()
+            )
+            assert all(repr(pair) in outcome.output for pair in declared.items())
+            assert "ASSENT_INSIDE" not in outcome.output
+    passed = any(outside.iterdir())
+    escapes.tried("environment: the loader", passed)
+    assert not passed
+    assert any(inside.iterdir()), "the program itself was started with them"
+
+
 def test_there_are_enough_of_them() -> None:
     assert len(HOSTILE) >= 80
     assert len(PLANTED) >= 25
