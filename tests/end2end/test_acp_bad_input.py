@@ -13,6 +13,14 @@ from typing import Any
 import pytest
 
 from desktop.app.commands.acp import EditorBridge
+from desktop.app.commands.windowless import windowless
+from desktop.app.door.client import connect
+from desktop.app.door.host import Door
+from desktop.app.guests.rooms import rooms
+from desktop.app.home.folder import DATA, SOCKET, open_home
+from desktop.app.wiring.services import Services
+from desktop.domain.errors import KnownError
+from desktop.services.definitions.book import DEFAULT_AGENT
 from desktop.workers.acp_agent.wire import LINE_MAX, UNDER_WAY_MAX
 from tests.end2end.editor import call, editing, make_home, rows
 from tests.harness.timeouts import WAIT_S
@@ -45,6 +53,11 @@ class Raw:
             if "method" not in found and found.get("id") == number:
                 return found
             self.others.append(found)
+
+
+def door_of(services: Services) -> Door:
+    made = rooms(services)
+    return Door(lambda: made, window=False)
 
 
 @asynccontextmanager
@@ -143,6 +156,33 @@ async def test_a_thread_that_no_editor_made_is_not_there_for_one(tmp_path: Path)
         assert (await other.answer(2))["error"]["code"] == -32002
         other.ask(3, "session/list")
         assert (await other.answer(3))["result"]["sessions"] == []
+
+
+@pytest.mark.spec("R-ACP-3", "R-PRM-5")
+async def test_a_program_at_the_door_gets_no_thread_of_the_person_by_its_id(tmp_path: Path) -> None:
+    """``open`` takes an id, for a thread in which nothing was said before Assent became another process."""
+    home = make_home(tmp_path / "h", call("write_file", path="a.txt", content="x\n"), [{"text": "Done."}])
+    held = await asyncio.to_thread(open_home, home)
+    told: list[str] = []
+
+    async def answer(method: str, _params: Any) -> Any:
+        told.append(method)
+        return {"option": "allow_once"}
+
+    async with windowless(held, door_of, script=home / "script.json") as (services, _):
+        thread = await services.chats.create_thread(agent=DEFAULT_AGENT, model="scripted/scripted")
+        peer, _ = await connect(home / DATA / SOCKET, {"kind": "acp", "name": "another"})
+        serving = asyncio.create_task(peer.serve(answer, lambda method, _params: told.append(method)))
+        for method in ("load", "again", "open"):
+            with pytest.raises(KnownError, match="thread"):
+                await peer.call(method, {"thread": thread.thread_id, "cwd": str(home)})
+        await services.chats.send(thread.thread_id, "Write")
+        assert await services.chats.wait(thread.thread_id, WAIT_S)
+        peer.close()
+        await serving
+    held.release()
+    assert told == []
+    assert not (home / "workspace" / "a.txt").exists()
 
 
 async def test_ten_thousand_prompts_at_once_are_answered_one_by_one_and_only_one_is_asked(tmp_path: Path) -> None:

@@ -91,6 +91,8 @@ class EditorRoom:
             raise KnownError(NO_MODEL, next_step="Choose one in Assent, Settings, Models and keys.", code="model.none")
         now, wanted = time.time(), params.get("thread")
         thread_id = wanted if isinstance(wanted, str) and _ID.fullmatch(wanted) else new_id()
+        if await self._is_stored(thread_id):  # whoever names somebody else's would hear it, and answer its questions
+            raise NotFound(f"{thread_id} is no new thread.", next_step="Begin a new one.")
         record = ThreadRecord(thread_id, "", now, now, DEFAULT_AGENT, model, label=f"{EDITOR_LABEL}{self._name}")
         return await self._opened(self._made(record, folder, stored=False))
 
