@@ -45,6 +45,8 @@ class Act:
     """The commands of ours that it runs in."""
     began: int = 0
     """How much had been done through us when it began."""
+    allowed: tuple[str, str, frozenset[str]] | None = None
+    """What it named when it was allowed: its kind, the command, the files; None: it was not."""
     asked: bool = False
     """Whether a person was asked about it."""
     told: bool = False
@@ -92,6 +94,20 @@ class Act:
         return (*self.paths, *(str(one.get("path", "")) for one in self.diffs))
 
     @property
+    def about(self) -> tuple[str, str, frozenset[str]]:
+        """Its kind, the command and the files that it names now."""
+        return self.kind, self.command, frozenset(path for path in self._places if path)
+
+    def was_answered(self) -> bool:
+        """Whether the question about it shows all of it: what was allowed, or was refused and not done. What was done
+        all the same, or became something else after the answer, is not."""
+        if self.allowed is None:
+            return self.asked and self.status == "failed"
+        kind, command, files = self.allowed
+        now = self.about
+        return now[:2] == (kind, command) and (not files or now[2] <= files)
+
+    @property
     def said(self) -> dict[str, Any]:
         """It in the agent's own words, as a call of ours takes them."""
         paths = list(dict.fromkeys(path for path in self._places if path))
@@ -121,6 +137,7 @@ class Acts:
 
     def allow(self, act: Act) -> None:
         """A person has allowed it."""
+        act.allowed = act.about
         about = act.announces()
         if about.get("tool") == WRITE_FILE.name:
             self._allowed.add((about["arguments"]["path"], about["arguments"]["content"]))
@@ -145,7 +162,7 @@ class Acts:
         if act.told or not act.over:
             return False
         act.told = True
-        return not act.asked and not act.through_us(self.made)
+        return not act.was_answered() and not act.through_us(self.made)
 
     def left_open(self) -> list[Act]:
         """Those that never ended, as far as the agent has said."""

@@ -7,6 +7,7 @@ it; a refusal is an error with the reason.
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
@@ -22,6 +23,7 @@ MAX_TERMINALS = 64
 NOT_FOUND = -32_002
 REFUSED = -32_603
 INVALID = -32_602
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 Answer = Mapping[str, Any]
 Spawn = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
@@ -212,16 +214,28 @@ def command_line(params: Mapping[str, Any], folder: str) -> str:
     command, args, env, cwd = (params.get(key) for key in ("command", "args", "env", "cwd"))
     if not isinstance(command, str) or not command.strip():
         raise Refusal("A command is missing.", INVALID)
-    words = [word for word in args if isinstance(word, str)] if isinstance(args, list) else []
+    words = args if args is not None else []
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise Refusal("The arguments of a command are texts.", INVALID)
     line = shlex.join([command, *words]) if words else command
-    variables = [
-        f"{one['name']}={shlex.quote(str(one.get('value', '')))}"
-        for one in (env if isinstance(env, list) else ())
-        if isinstance(one, Mapping) and isinstance(one.get("name"), str) and one["name"].isidentifier()
-    ]
+    variables = [_variable(one) for one in _rows(env)]
     if variables:
         line = f"export {' '.join(variables)}\n{line}"
     return f"cd {shlex.quote(cwd)} && {line}" if isinstance(cwd, str) and cwd not in ("", folder) else line
+
+
+def _rows(value: Any) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise Refusal("The variables of a command are a list.", INVALID)
+    return value or []
+
+
+def _variable(one: Any) -> str:
+    """A variable as bash sets it: what is left out would make it another command than the agent asked for."""
+    name, value = (one.get("name"), one.get("value", "")) if isinstance(one, Mapping) else (None, None)
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or not isinstance(value, str):
+        raise Refusal("A variable of a command has a plain name and a text.", INVALID)
+    return f"{name}={shlex.quote(value)}"
 
 
 def _facts(answer: Answer) -> Mapping[str, Any]:

@@ -109,6 +109,48 @@ def withdraws() -> None:
     say(" and on")
 
 
+def over(**fields: Any) -> None:
+    update(sessionUpdate="tool_call_update", toolCallId="t", **fields)
+
+
+def defies() -> None:
+    permission(82)
+    answer_to(82)
+    over(status="completed")
+
+
+def heeds() -> None:
+    permission(83)
+    answer_to(83)
+    over(status="failed")
+
+
+def shifts() -> None:
+    permission(84)
+    answer_to(84)
+    over(kind="execute", rawInput={"command": "rm -r all"}, status="completed")
+
+
+def keeps_to_it() -> None:
+    permission(85)
+    answer_to(85)
+    over(status="completed")
+
+
+def commands() -> None:
+    bad: list[dict[str, Any]] = [
+        {"args": [1]},
+        {"args": "x"},
+        {"env": [{"name": "A;id", "value": "x"}]},
+        {"env": [{"name": "A", "value": 1}]},
+        {"env": ["A=b"]},
+        {"env": {"A": "b"}},
+    ]
+    for number, more in enumerate(bad):
+        asks(90 + number, "terminal/create", command="true", **more)
+    say(" ".join(str(answer_to(90 + number)["error"]["code"]) for number in range(len(bad))))
+
+
 def silent() -> None:
     time.sleep(3600)
 
@@ -141,7 +183,10 @@ def many() -> None:
 
 DO = {
     one.__name__: one
-    for one in (dies, streams, flood, plans, huge, garbage, unknown, withdraws, silent, deaf, daemon, many)
+    for one in (
+        *(dies, streams, flood, plans, huge, garbage, unknown, withdraws, silent, deaf, daemon, many),
+        *(defies, heeds, shifts, keeps_to_it, commands),
+    )
 }
 
 

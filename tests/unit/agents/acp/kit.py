@@ -35,6 +35,10 @@ class Asked:
         self.waiting = asyncio.Event()
         self.go_on: asyncio.Event | None = None
 
+    def answers(self, *answers: Answer) -> None:
+        """Give these from now on."""
+        self._answers = list(answers)
+
     async def ask(self, request: PermissionRequest) -> Decision:
         self.requests.append(request)
         self.waiting.set()

@@ -114,6 +114,30 @@ def left_behind() -> set[int]:
     return found
 
 
+@pytest.mark.spec("R-ACP-2", "R-ACP-4")
+async def test_what_it_did_against_the_answer_or_beyond_it_is_put_down(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        for mode, answer, put_down in (
+            ("defies", "deny", True),
+            ("heeds", "deny", False),
+            ("shifts", "allow_once", True),
+            ("keeps_to_it", "allow_once", False),
+        ):
+            name = mode.replace("_", "-")
+            await d.switched_on(name, "hostile.py", mode)
+            d.asked.answers(answer)
+            told = await d.says(await d.thread(name), "go")
+            assert ("calls acp-did" in told) is put_down, mode
+
+
+@pytest.mark.spec("R-ACP-2")
+async def test_a_command_of_which_a_part_could_not_be_kept_is_refused_and_not_run_without_it(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        await d.switched_on("commands", "hostile.py", "commands")
+        assert (await d.says(await d.thread("commands"), "go"))[-1] == "assistant:" + " -32602" * 6
+        assert d.asked.requests == []
+
+
 @pytest.mark.spec("R-ACP-2")
 async def test_more_requests_than_are_kept_at_once_are_refused(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
