@@ -63,18 +63,24 @@ def program_of(agent: AcpAgent, path: str, known: tuple[str, str] | None = None)
     return Program(found, digest, _version(real), stamp=stamp)
 
 
+def _files(real: str, agent: AcpAgent) -> list[str]:
+    """The program, and the script that an interpreter is started with: the files among its arguments."""
+    named = (os.path.expanduser(word) for word in agent.args)
+    return [real, *(os.path.realpath(path) for path in named if os.path.isabs(path) and os.path.isfile(path))]
+
+
 def _stamp(real: str, agent: AcpAgent) -> str:
-    found = os.stat(real)
-    facts = [real, list(agent.args), sorted(agent.env.items()), found.st_ino, found.st_size, found.st_mtime_ns]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    found = [os.stat(path) for path in _files(real, agent)]
+    files = [[one.st_ino, one.st_size, one.st_mtime_ns] for one in found]
+    return hashlib.sha256(json.dumps([real, list(agent.args), sorted(agent.env.items()), files]).encode()).hexdigest()
 
 
 def _digest(real: str, agent: AcpAgent) -> str:
     found = hashlib.sha256()
     found.update(json.dumps([real, list(agent.args), sorted(agent.env.items())]).encode())
-    with open(real, "rb") as stream:
-        while block := stream.read(1 << 20):
-            found.update(block)
+    for path in _files(real, agent):
+        with open(path, "rb") as stream:
+            found.update(hashlib.file_digest(stream, "sha256").digest())
     found.update(_version(real).encode())
     return found.hexdigest()
 
@@ -142,7 +148,7 @@ def _entry(row: Any) -> AcpAgent | None:
     made = _fetched(ways) or _binary(ways)
     if made is None:
         return None
-    folders = next((one.folders for one in KNOWN if one.name == name or name.startswith(one.name)), ())
+    folders = next((one.folders for one in KNOWN if name in (one.name, f"{one.name}-acp")), ())
     shown = title[:100] if isinstance(title, str) and title.strip() else name
     return replace(made, name=name, title=shown, folders=folders, origin="registry")
 

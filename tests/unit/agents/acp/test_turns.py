@@ -165,6 +165,19 @@ async def test_it_is_off_until_it_was_looked_at_and_off_again_when_its_program_c
 
 
 @pytest.mark.spec("R-ACP-1")
+async def test_the_script_that_an_interpreter_is_started_with_is_part_of_what_was_looked_at(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        script = d.workspace / "agent.sh"
+        script.write_text("exit 3\n")
+        await d.added("mine", "/bin/sh", str(script))
+        await d.switched("mine")
+        thread = await d.thread("mine")
+        assert "exit code 3" in (await d.says(thread, "say x"))[-1]
+        script.write_text("exit 4\n")
+        assert "its program has changed since you looked at it" in (await d.says(thread, "say x"))[-1]
+
+
+@pytest.mark.spec("R-ACP-1")
 async def test_a_stop_ends_its_turn_and_the_chat_goes_on_with_a_session_that_knows_it(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
         await d.switched_on()
