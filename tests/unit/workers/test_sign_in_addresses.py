@@ -3,6 +3,7 @@
 import pytest
 
 from desktop.workers.mcp_host.sign_in.addresses import Nearness, nearness, refused
+from desktop.workers.mcp_host.sign_in.guard import limit_of
 
 pytestmark = pytest.mark.spec("R-MCP-2")
 
@@ -69,3 +70,9 @@ def test_what_is_further_away_than_the_server_is_allowed() -> None:
 
 def test_a_name_or_password_in_an_address_is_not_repeated() -> None:
     assert "hunter2" not in refused("https://ida:hunter2@id.example/", Nearness.PUBLIC)
+
+
+async def test_a_name_that_leads_to_this_computer_opens_nothing_on_it_for_its_owner_says_where_it_leads() -> None:
+    assert await limit_of("http://localhost:9000/mcp") is Nearness.HERE
+    assert await limit_of("http://127.0.0.1:9000/mcp") is Nearness.HERE
+    assert await limit_of("https://2130706433/mcp") is Nearness.NETWORK  # looked up as any name, to 127.0.0.1

@@ -20,11 +20,17 @@ CONNECT_S, ANSWER_S = 10.0, 30.0
 
 
 async def limit_of(url: str) -> Nearness:
-    """How near the server itself is. Raises CallError for one that is not found."""
+    """How near the server itself is. Raises CallError for one that is not found.
+
+    What a name leads to is for its owner to say, who may say this computer while a person signs in: no name but
+    ``localhost`` opens that."""
     parts = httpx2.URL(url)
     near = named(parts.host)
-    if near is None:
-        near = Nearness.PUBLIC if _by_proxy(parts) else max(map(nearness, await _addresses(parts.host, parts.port)))
+    if near is None and _by_proxy(parts):
+        near = Nearness.PUBLIC
+    elif near is None:
+        found = max(map(nearness, await _addresses(parts.host, parts.port)))
+        near = Nearness.NETWORK if found is Nearness.HERE else found
     if near is Nearness.NEVER:
         raise CallError("mcp.sign_in_refused", f"{parts.host} is no address that can be signed in to.")
     return near
