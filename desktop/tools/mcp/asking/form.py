@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
@@ -50,7 +51,10 @@ _FORMATS: tuple[AskedFormat, ...] = ("email", "uri", "date", "date-time")
 _SECRET = re.compile(
     r"pass[-_ ]?(?:word|wd|phrase|code|key)|\bpwd\b|\bpin\b|secret|credential|\btokens?\b|\bkeys?\b|api[-_ ]?key|"
     r"\bcvv\b|\bcvc\b|\botp\b|\b[12]fa\b|\bmfa\b|mnemonic|seed[-_ ]phrase|one[-_ ]time[-_ ]code|verification[-_ ]code|"
-    r"kennwort|passwort|mot de passe|contraseña|пароль|密码|パスワード",
+    r"kennwort|passwort|zugangscode|geheimzahl|mots? de passe|code d.acc[eè]s|contrase[nñ]a|\bclave\b|\bsenhas?\b|"
+    r"palavra[- ]passe|\bparola\b|parola d.ordine|wachtwoord|has[lł]o|heslo|lösenord|adgangskode|passord|salasana|"
+    r"jelsz[oó]|[sş]ifre|mật khẩu|kata sandi|парол[ья]|код доступа|секрет|ключ|密码|密碼|口令|密钥|パスワード|暗証番号|"
+    r"비밀번호|암호|كلمة (?:المرور|السر)|סיסמה|पासवर्ड|รหัสผ่าน",
     re.IGNORECASE,
 )
 _SECRET_WORDS = re.compile(
@@ -58,6 +62,8 @@ _SECRET_WORDS = re.compile(
     re.IGNORECASE,
 )
 """In a description, where "key" is an ordinary word."""
+_LOOK_ALIKES = str.maketrans("аеорсхуіѕԁԝкαορνκικ", "aeopcxyisdwkaopvkik")
+"""Letters of other alphabets that are read as ours."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_./-]+")
 _EMAIL = re.compile(r"[^\s@<>()\[\],;:\"]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,40}:[^\s<>\"{}|\\^`]{1,2000}")
@@ -120,6 +126,12 @@ def fields_of(schema: Any) -> tuple[AskedField, ...]:
     return found
 
 
+def _read(*texts: str) -> list[str]:
+    """As they are, and as a person reads them: wide letters and those that look like ours are ours."""
+    wide = [unicodedata.normalize("NFKC", one) for one in texts]
+    return [*wide, *(one.translate(_LOOK_ALIKES) for one in wide)]
+
+
 def _field(name: str, part: Any, required: bool) -> AskedField:
     shown = plain(name, NAME_MAX)
     if not name.strip() or len(name) > NAME_MAX or shown != name:
@@ -133,7 +145,9 @@ def _field(name: str, part: Any, required: bool) -> AskedField:
         raise Refused(f"The field {shown} says what a form may not: {plain(unknown[0], NAME_MAX)}.")
     label = _text(part, "title", LABEL_MAX, shown) or shown
     words = _text(part, "description", WORDS_MAX, shown)
-    if any(_SECRET.search(_HUMP.sub(" ", one)) for one in (name, label)) or _SECRET_WORDS.search(words):
+    if any(_SECRET.search(_HUMP.sub(" ", one)) for one in _read(name, label)) or any(
+        map(_SECRET_WORDS.search, _read(words))
+    ):
         raise Refused(f"The field {shown} asks for what looks like a password or a key.")
     low, high, shortest, longest = _bounds(part, kind, shown)
     form, choices = _format(part, shown), _choices(part, kind, shown)
