@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -262,7 +262,12 @@ class Repositories(QObject):
         if item is not None and item.taken is not None:
             self._do(self._take(self.name, (), (item.key,), f"{item.name} taken out"), "take skill out")
 
-    async def _take(self, name: str, take: tuple[Key, ...], drop: tuple[Key, ...], done: str) -> None:
+    def _take(self, name: str, take: tuple[Key, ...], drop: tuple[Key, ...], done: str) -> Coroutine[Any, Any, None]:
+        """``take`` as they are shown at this moment."""
+        view = self.view
+        return self._taken(name, view.seen(take) if view is not None else {}, drop, done)
+
+    async def _taken(self, name: str, take: Mapping[Key, str], drop: tuple[Key, ...], done: str) -> None:
         view = await self._service.take(name, take, drop)
         self._skills.wrote(*view.paths)
         self.ticks = {}

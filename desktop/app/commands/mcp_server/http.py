@@ -91,6 +91,7 @@ def _bound(port: int) -> socket.socket:
             next_step="Give another one: --port NUMBER; 0 takes any that is free.",
             code="mcp.port",
         ) from error
+    line.listen()  # whoever reads that it serves finds it
     return line
 
 

@@ -111,6 +111,11 @@ class SourceView:
         """How many were taken."""
         return sum(item.taken is not None for item in self.items)
 
+    def seen(self, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """The digests of these as they are shown, "" for one that cannot be taken."""
+        shown = {one.key: one.offer.digest for one in self.items if one.offer is not None and one.takeable}
+        return {key: shown.get(key, "") for key in keys}
+
 
 Stands = Callable[[RepositoryOffer], tuple[str, bool]]
 

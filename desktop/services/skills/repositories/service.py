@@ -152,24 +152,27 @@ class SkillRepositories:
 
     # -- taking -------------------------------------------------------------------------------------------------------
 
-    async def take(self, name: str, wanted: Iterable[Key], drop: Iterable[Key] = ()) -> SourceView:
-        """Take these as they were looked at last, and no longer those in ``drop``; all or none. Raises KnownError."""
+    async def take(self, name: str, wanted: Mapping[Key, str], drop: Iterable[Key] = ()) -> SourceView:
+        """Take these, each with the digest of what the person has seen, and no longer those in ``drop``; all or none.
+        Raises KnownError, also for one that is another by now: a look may have ended in between."""
         async with self._one:
-            return await asyncio.to_thread(self._take, name, tuple(wanted), tuple(drop))
+            return await asyncio.to_thread(self._take, name, dict(wanted), tuple(drop))
 
-    def _take(self, name: str, wanted: tuple[Key, ...], drop: tuple[Key, ...]) -> SourceView:
+    def _take(self, name: str, wanted: Mapping[Key, str], drop: tuple[Key, ...]) -> SourceView:
         source = self._known(name)
         found = self._fetched.known(name) or Brought()
-        offers = [self._takeable(found, key) for key in wanted]
+        offers = [self._takeable(found, key, seen) for key, seen in wanted.items()]
         self._put(source, [(one, source.commit) for one in offers], drop)
         return self._view(self._known(name))
 
     @staticmethod
-    def _takeable(found: Brought, key: Key) -> RepositoryOffer:
+    def _takeable(found: Brought, key: Key, seen: str) -> RepositoryOffer:
         offer = found.find(key)
         if offer is None or not offer.usable:
             why = offer.problems[0].message if offer is not None and offer.problems else "it is not there"
             raise KnownError(f"{key[1]} cannot be taken: {why}", next_step="Take the others.")
+        if offer.digest != seen:
+            raise KnownError(f"{key[1]} is another one by now than the one that was shown.", next_step="Look at it.")
         return offer
 
     def _put(self, source: Source, offers: Sequence[tuple[RepositoryOffer, str]], drop: tuple[Key, ...]) -> None:

@@ -131,7 +131,7 @@ class Place:
 
     async def take(self, view: SourceView, *names: str) -> SourceView:
         keys = [item.key for item in view.items if not names or item.name in names]
-        return await self.service.take(view.source.name, keys)
+        return await self.service.take(view.source.name, view.seen(keys))
 
     def state(self, name: str) -> str:
         """How the skill that this name means stands, "" for none."""

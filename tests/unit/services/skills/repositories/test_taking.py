@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tarfile
 import zipfile
@@ -183,6 +184,21 @@ async def test_a_name_of_ones_own_stays_before_that_of_a_repository(place: Place
     found = place.fabric.find_tool("gauge-plot")
     assert found is not None
     assert found.description == "Mine."
+
+
+async def test_what_became_another_between_the_look_and_the_press_is_not_taken(
+    place: Place, gauges: Repository
+) -> None:
+    view = await place.add(gauges)
+    gauges.commit({item(view, "gauge-plot").rel: skill("gauge-plot", "Another.", tools="bash")})
+    looking = asyncio.create_task(place.look(view.source.name))
+    await asyncio.sleep(0)  # it has begun: whoever presses now waits for its end
+    with pytest.raises(KnownError, match="another one by now"):
+        await place.take(view, "gauge-plot")
+    fresh = await looking
+    assert place.taken_files(view.source.name) == {}
+    await place.take(fresh, "gauge-plot")
+    assert place.state("gauge-plot") == "ready"
 
 
 async def test_two_repositories_of_one_name_stand_beside_each_other(place: Place, tmp_path: Path) -> None:
