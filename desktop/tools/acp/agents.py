@@ -18,7 +18,7 @@ from typing import Any, Literal
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolFailure
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, ProcessSpec
-from desktop.tools.acp.finding import Program, found_on, program_of, read_registry, search_path
+from desktop.tools.acp.finding import UNREAD, Program, found_on, program_of, read_registry, search_path
 from desktop.tools.acp.known import KNOWN, AcpAgent
 from desktop.tools.acp.services import AcpServices
 from desktop.tools.acp.terms import KEY, MAX_ADDED, AcpTerms, Kept, from_plain, to_plain
@@ -134,6 +134,10 @@ class AcpAgents:
         """These are the terms from now on, for the program of this ``digest``, which is what was looked at. Raises
         KnownError where it is another one by now."""
         row = await self._looked_again(name)
+        if terms.on and digest == UNREAD:
+            raise KnownError(
+                "The program is still being read.", next_step="Switch it on again in a moment.", code="acp.unread"
+            )
         if terms.on and (row.program is None or not row.program.digest or row.program.digest != digest):
             raise KnownError(
                 "The program has changed since it was shown." if row.program else "The program is not here.",

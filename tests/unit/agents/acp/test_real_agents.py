@@ -58,6 +58,7 @@ async def opencode(d: Desk, space: ProviderSpace, **terms: Any) -> str:
 async def on(d: Desk, name: str, **terms: Any) -> None:
     agents = d.services.others.agents
     await agents.opened()
+    await agents.look()
     row = agents.row(name)
     assert row.program is not None
     await agents.agree(name, replace(row.terms, on=True, network=True, **terms), row.program.digest)

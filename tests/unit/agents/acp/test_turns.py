@@ -1,13 +1,15 @@
 """A turn of an agent of another maker: what it says, reads, writes and runs goes the way of every other agent's."""
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
 
+from desktop.domain.errors import KnownError
 from desktop.domain.judgement import Category
 from tests.harness.timeouts import WAIT_S
-from tests.unit.agents.acp.kit import Desk, desk, shown
+from tests.unit.agents.acp.kit import SERVERS, Desk, desk, shown
 
 
 async def answered(d: Desk, *orders: str) -> list[str]:
@@ -175,6 +177,19 @@ async def test_the_script_that_an_interpreter_is_started_with_is_part_of_what_wa
         assert "exit code 3" in (await d.says(thread, "say x"))[-1]
         script.write_text("exit 4\n")
         assert "its program has changed since you looked at it" in (await d.says(thread, "say x"))[-1]
+
+
+@pytest.mark.spec("R-ACP-1")
+async def test_a_program_that_was_not_read_since_the_start_is_not_switched_on_before_it_is(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        await d.added("mine", sys.executable, str(SERVERS / "honest.py"))
+    async with desk(tmp_path) as d:
+        await d.services.others.agents.opened()
+        with pytest.raises(KnownError, match="still being read"):
+            await d.switched("mine")
+        await d.services.others.agents.look()
+        await d.switched("mine")
+        assert d.services.others.agents.row("mine").standing == "on"
 
 
 @pytest.mark.spec("R-ACP-1")
