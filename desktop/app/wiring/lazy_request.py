@@ -115,7 +115,7 @@ class LazyAsking(QObject):
         self.dialog.opened.connect(self._open)
         self.dialog.answered.connect(self._over)
         self.dialog.follows, self._answering = self._answering, False
-        self.dialog.begin()
+        QTimer.singleShot(0, self.dialog, self.dialog.begin)
 
     def _open(self, page: QUrl) -> None:
         QDesktopServices.openUrl(page)
