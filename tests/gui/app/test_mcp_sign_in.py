@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.ui.approvals.asking.dialog import AskingDialog
 from desktop.ui.settings.mcp.sign_in import SignInPanel
+from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field
 from tests.gui.app.kit import Heartbeat, call
 from tests.gui.app.test_mcp_servers import button, entry, home_with, open_page
@@ -75,7 +76,9 @@ async def test_a_person_signs_in_on_a_card_and_answers_a_server_that_asks(start,
     page = await open_page(app)
     await app.until(lambda: mcp.rows and mcp.rows[0].sign_in.stage == "asks", "who asks")
     panel: SignInPanel = page._cards["archive"].signing
-    await app.until(panel.isVisible, "the card")
+    await app.until(
+        lambda: [b for b in panel.findChildren(Button) if b.kind == "primary" and b.isVisible()], "a choice"
+    )
     assert panel.chosen == ("archive.read",)
     assert not browser.opened
     with Heartbeat() as heart:
