@@ -21,6 +21,9 @@ PROVIDER_PREFIX = "connection/"
 SIGN_IN_PREFIX = "mcp-sign-in/"
 """How the names of sign-ins to MCP servers begin there. No tool ever reaches those either."""
 
+OUTSIDE_TOKEN = "mcp-http-token"
+"""The name of the token of `assent mcp --http` there. Whoever has it calls what is offered to other programs."""
+
 MAX_NAME = 128
 """Characters of a service or a user."""
 

@@ -13,14 +13,13 @@ from desktop.app.door.peer import Peer
 from desktop.app.wiring.outside import OFFERED
 from desktop.app.wiring.services import Services
 from desktop.domain.errors import KnownError, SecretsUnavailable
+from desktop.domain.keyring import OUTSIDE_TOKEN
 from desktop.domain.messages import media_to_plain
 from desktop.domain.words import plain_line
 from desktop.pipeline.context import CallResult
 
 AT_ONCE = 8
 """Calls of one program that are under way at once; more wait."""
-TOKEN = "mcp-http-token"
-"""The keyring's entry for the token of `assent mcp --http`."""
 NAME_MAX = 60
 
 
@@ -82,11 +81,11 @@ class McpRoom:
         kept = None
         if not new:
             with contextlib.suppress(SecretsUnavailable):
-                kept = await store.get(TOKEN)
+                kept = await store.get(OUTSIDE_TOKEN)
         if kept:
             return {"token": kept, "new": False, "kept": True}
         made = random_secrets.token_urlsafe(32)
-        return {"token": made, "new": True, "kept": await store.put(TOKEN, made)}
+        return {"token": made, "new": True, "kept": await store.put(OUTSIDE_TOKEN, made)}
 
 
 def _plain(outcome: CallResult) -> dict[str, Any]:

@@ -136,7 +136,7 @@ class KeysViewModel(QObject):
         named = dict.fromkeys(use.tool for use in uses)
         waiting = () if free else tuple(tool for tool in named if not self._tools.agreed(entry, tool))
         foreign = self._tools.is_foreign(entry)
-        if self._tools.is_provider_key(entry) or self._tools.is_sign_in(entry):
+        if self._tools.is_provider_key(entry) or self._tools.of_assent(entry):
             return ToolSecretRow(entry, uses, "never", foreign=False)
         untouched = foreign and len(waiting) == len(named)
         state: KeyState = "not_agreed" if untouched else self._states.get(str(entry), "looking")
@@ -240,7 +240,8 @@ class KeysViewModel(QObject):
             return f"{entry.problem[:1].upper()}{entry.problem[1:]}."
         if self._tools.is_provider_key(entry):
             return "That is the key of a provider."
-        return "That is a sign-in to an MCP server." if self._tools.is_sign_in(entry) else ""
+        own = self._tools.of_assent(entry)
+        return f"That is {own}." if own else ""
 
     def keep(self, entry: KeyringEntry, value: str, tools: Sequence[str] = ()) -> None:
         """Add or replace a secret, for these tools."""

@@ -2,7 +2,8 @@
 
 A tool's reference may come from a file that somebody else wrote. So:
 
-* keys of providers and sign-ins to MCP servers are reached by no tool, whatever it says;
+* keys of providers, sign-ins to MCP servers and the token of `assent mcp --http` are reached by no tool, whatever it
+  says;
 * entries that Assent keeps for tools under its own service are reached by the tools that name them;
 * any other entry belongs to another program, and is not even looked at before a person has agreed that this tool
   reads this entry.
@@ -18,7 +19,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Protocol
 
 from desktop.domain.errors import KnownError, SecretsUnavailable
-from desktop.domain.keyring import OWN_SERVICE, PROVIDER_PREFIX, SIGN_IN_PREFIX, KeyPlace, KeyringEntry
+from desktop.domain.keyring import OUTSIDE_TOKEN, OWN_SERVICE, PROVIDER_PREFIX, SIGN_IN_PREFIX, KeyPlace, KeyringEntry
 from desktop.safety.secrets.keyring import MAX_SECRET, KeyringSecrets
 
 STATE = "keyring"
@@ -80,9 +81,14 @@ class ToolSecrets:
         user = entry.user.casefold()  # some keyrings do not tell capitals from small letters
         return own and (user.startswith(PROVIDER_PREFIX) or user in {name.casefold() for name in self._provider_keys()})
 
-    def is_sign_in(self, entry: KeyringEntry) -> bool:
-        """Whether it is what is kept of a sign-in to an MCP server."""
-        return entry.service.casefold() == OWN_SERVICE and entry.user.casefold().startswith(SIGN_IN_PREFIX)
+    def of_assent(self, entry: KeyringEntry) -> str:
+        """What it is that Assent keeps for itself alone, beside providers' keys, or ""."""
+        user = entry.user.casefold()
+        if entry.service.casefold() != OWN_SERVICE:
+            return ""
+        if user.startswith(SIGN_IN_PREFIX):
+            return "a sign-in to an MCP server"
+        return "the token of `assent mcp --http`" if user == OUTSIDE_TOKEN else ""
 
     def is_foreign(self, entry: KeyringEntry) -> bool:
         """Whether another program keeps it, as far as we know."""
@@ -99,8 +105,8 @@ class ToolSecrets:
             return f"That is no entry of a keyring: {entry.problem}."
         if self.is_provider_key(entry):
             return "That is the key of a provider, which no tool is ever given."
-        if self.is_sign_in(entry):
-            return "That is a sign-in to an MCP server, which no tool is ever given."
+        if own := self.of_assent(entry):
+            return f"That is {own}, which no tool is ever given."
         if entry.service == OWN_SERVICE or (tool and self.agreed(entry, tool)):
             return ""
         return "Assent does not keep that entry, and nobody has agreed yet that this tool reads it (Settings, Keyring)."
@@ -110,7 +116,7 @@ class ToolSecrets:
 
         Raises SecretsUnavailable, and EntryRefused for an entry that nobody agreed to.
         """
-        closed = self.is_provider_key(entry) or self.is_sign_in(entry)
+        closed = self.is_provider_key(entry) or self.of_assent(entry)
         if closed or (self.is_foreign(entry) and not self._is_agreed(entry)):
             raise EntryRefused("You have not allowed Assent to read this entry.")
         value = await self._secrets.lookup(entry.service, entry.user)
@@ -176,8 +182,8 @@ class ToolSecrets:
             raise EntryRefused(f"This name cannot be used in a keyring: {entry.problem}.")
         if self.is_provider_key(entry):
             raise EntryRefused(f"{entry} is the key of a provider.", next_step="Choose another name.")
-        if self.is_sign_in(entry):
-            raise EntryRefused(f"{entry} is a sign-in to an MCP server.", next_step="Choose another name.")
+        if own := self.of_assent(entry):
+            raise EntryRefused(f"{entry} is {own}.", next_step="Choose another name.")
 
     async def _write(
         self,

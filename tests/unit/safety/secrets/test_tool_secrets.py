@@ -73,16 +73,23 @@ async def test_a_secret_made_for_tools_reaches_the_tool_that_names_it(world: Wor
 
 @pytest.mark.spec("R-MCP-2", "R-ENV-6")
 @pytest.mark.parametrize("service", ["assent", "ASSENT"])
-async def test_no_tool_is_given_a_sign_in_to_a_server_whatever_it_and_the_person_say(
-    world: World, service: str
+@pytest.mark.parametrize(
+    ("user", "what"),
+    [
+        (f"mcp-sign-in/test-{os.getpid()}", "sign-in to an MCP server"),
+        ("mcp-http-token", "token of `assent mcp --http`"),
+    ],
+)
+async def test_no_tool_is_given_what_assent_keeps_for_itself_whatever_it_and_the_person_say(
+    world: World, service: str, user: str, what: str
 ) -> None:
-    kept = KeyringEntry("assent", f"mcp-sign-in/test-{os.getpid()}")
+    kept = KeyringEntry("assent", user)
     entry = KeyringEntry(service, kept.user)
     await world.keyring.keep(kept.service, kept.user, '{"tokens": {"access_token": "of-the-person"}}')
     try:
-        with pytest.raises(EntryRefused, match="sign-in to an MCP server"):
+        with pytest.raises(EntryRefused, match=what):
             await world.secrets.agree(entry, ["deploy"])
-        with pytest.raises(EntryRefused, match="sign-in to an MCP server"):
+        with pytest.raises(EntryRefused, match=what):
             await world.secrets.keep(entry, "x" * 10)
         with pytest.raises(ToolFailure, match=r"TOKEN refers to .* no tool is ever given") as caught:
             await world.environment(entry.reference)
