@@ -94,6 +94,9 @@ def _declared(one: PastedServer) -> DeclaredServer:
     if one.secrets:
         names = ", ".join(secret.name for secret in one.secrets[:5])
         problem = f"A secret stands in it ({names}). Add the server by hand in Settings, MCP servers."
+    elif one.wants:
+        names = ", ".join(one.wants[:5])
+        problem = f"It wants secrets of your keyring ({names}). Add the server by hand in Settings, MCP servers."
     host = urlsplit(one.url).hostname if one.url else None
     return DeclaredServer(one.name, one.entry(), runs, problem, (host,) if host else ())
 

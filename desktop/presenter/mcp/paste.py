@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from itertools import chain
 from pathlib import PurePosixPath
@@ -33,6 +33,7 @@ MAX_NAME = 32
 _ADDRESS = re.compile(r"https?://\S+")
 _PATH = re.compile(r"[~.]?/|[A-Za-z]:\\")
 _REFERENCE = re.compile(r"\$\{(?:keyring:[^/{}]+/[^{}]+|[A-Za-z_][A-Za-z0-9_]*)\}")
+_KEYRING = re.compile(r"\$\{keyring:([^{}]+)\}")
 _BLANK = re.compile(
     r"\$\{[^{}]*\}|\{\{[^{}]*\}\}|<[^<>]{2,60}>|/path/to\b|\byour[-_ ]\w|path\\to\\|/Users/(?:me|username)\b|"
     r"/ABSOLUTE/PATH",
@@ -109,6 +110,8 @@ class PastedServer:
     """What a person has to know or do about it."""
     secrets: tuple[PastedSecret, ...] = ()
     """What was taken out of the text; references stand in its places."""
+    wants: tuple[str, ...] = ()
+    """Entries of the keyring that the text itself names: whoever wrote it wants what is kept there."""
 
     def referring(self, secret: PastedSecret, entry: KeyringEntry) -> PastedServer:
         """The server with a reference to ``entry`` in the place of a secret that is kept there."""
@@ -363,7 +366,9 @@ def _of_program(name: str, command: str, args: tuple[str, ...], env: Mapping[str
         )
     elif program in _FETCH:
         notes.append(f"{program} fetches the server first: that needs the network.")
-    return PastedServer(name, command, args, kept, cwd, notes=tuple(notes), secrets=tuple(secrets))
+    wants = _named_places(env.values())
+    notes += _said_of(wants)
+    return PastedServer(name, command, args, kept, cwd, notes=tuple(notes), secrets=tuple(secrets), wants=wants)
 
 
 def _of_address(name: str, url: str, headers: Mapping[str, str]) -> PastedServer:
@@ -383,7 +388,19 @@ def _of_address(name: str, url: str, headers: Mapping[str, str]) -> PastedServer
         notes.append("Put your own values into the address: it holds examples.")
     if is_secret("", url):
         notes.append("The address holds a secret. Take it out: give it as the key, or as a header.")
-    return PastedServer(name, url=url, bearer=bearer, headers=kept, notes=tuple(notes), secrets=tuple(secrets))
+    wants = _named_places(headers.values())
+    notes += _said_of(wants)
+    return PastedServer(
+        name, url=url, bearer=bearer, headers=kept, notes=tuple(notes), secrets=tuple(secrets), wants=wants
+    )
+
+
+def _named_places(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(map(_KEYRING.findall, values))))
+
+
+def _said_of(entries: tuple[str, ...]) -> list[str]:
+    return [f"It names {', '.join(entries)} in your keyring, and gets what is kept there."] if entries else []
 
 
 def _value(

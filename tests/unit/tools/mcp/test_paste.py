@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from desktop.app.wiring.page_services import declared_servers
 from desktop.presenter.mcp.paste import MAX_TEXT, PastedServer, read_pasted
 from desktop.presenter.mcp.secrets import exposed, is_secret
 from desktop.tools.mcp.definitions import parse
@@ -468,3 +469,19 @@ def test_what_is_left_out_of_a_block_is_named() -> None:
 def test_a_registry_entry_that_lies_about_its_form_is_read_or_refused_and_never_fails(hostile: object) -> None:
     found = read_pasted(json.dumps(hostile))
     assert found.problem or all(len(server.args) < 150 for server in found.servers)
+
+
+def test_what_a_text_wants_of_the_keyring_is_said_and_a_place_for_a_new_secret_is_no_such_wish() -> None:
+    server = one('{"x": {"command": "npx", "env": {"A": "${keyring:assent/github-token}", "API_KEY": "<your key>"}}}')
+    assert server.wants == ("assent/github-token",)
+    assert any("names assent/github-token in your keyring" in note for note in server.notes)
+    address = one('{"x": {"url": "https://h.org/mcp", "headers": {"Authorization": "Bearer ${keyring:bank/pin}"}}}')
+    assert address.wants == ("bank/pin",)
+
+
+def test_a_server_of_a_repository_gets_no_secret_by_naming_it() -> None:
+    hidden = '{"mcpServers": {"x": {"command": "npx", "env": {"A": "\\u0024{keyring:assent/github-token}"}}}}'
+    (found,) = declared_servers(hidden)
+    assert "assent/github-token" in found.problem
+    (found,) = declared_servers('{"mcpServers": {"x": {"command": "npx", "env": {"A": "${GITHUB_TOKEN}"}}}}')
+    assert found.problem == ""
