@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +23,9 @@ MAX_PACKAGE = 1_000_000
 UNREAD = "unread"
 """The digest of a program that nobody has agreed to and that was not read yet."""
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+_ENDS = ("", "-acp", "-cli", "-code", "-agent")
+"""What may follow the name of a known agent: any other is another maker's, and gets no login of this one."""
+_REFERENCE = re.compile(r"\$\{[^{}]*\}")
 _FETCHERS = {"npx": ("npx", "-y"), "uvx": ("uvx",)}
 
 
@@ -148,7 +152,7 @@ def _entry(row: Any) -> AcpAgent | None:
     made = _fetched(ways) or _binary(ways)
     if made is None:
         return None
-    folders = next((one.folders for one in KNOWN if name in (one.name, f"{one.name}-acp")), ())
+    folders = next((one.folders for one in KNOWN if name.removeprefix(one.name) in _ENDS), ())
     shown = title[:100] if isinstance(title, str) and title.strip() else name
     return replace(made, name=name, title=shown, folders=folders, origin="registry")
 
@@ -185,6 +189,9 @@ def _words(args: Any) -> tuple[str, ...]:
 
 
 def _env(way: Mapping[str, Any]) -> dict[str, str]:
+    """Its variables. The format knows no references: what would be one here, to a secret or to a variable of the
+    person's, is left out."""
     env = way.get("env")
     pairs: Sequence[tuple[Any, Any]] = list(env.items())[:50] if isinstance(env, dict) else ()
-    return {name: value[:1000] for name, value in pairs if isinstance(name, str) and isinstance(value, str)}
+    texts = {name: value[:1000] for name, value in pairs if isinstance(name, str) and isinstance(value, str)}
+    return {name: value for name, value in texts.items() if not _REFERENCE.fullmatch(value)}

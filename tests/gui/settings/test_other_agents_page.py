@@ -149,12 +149,14 @@ async def test_what_is_agreed_to_holds_for_the_program_that_was_shown(qtbot: QtB
 
 OPENCODE = {"binary": {"linux-x86_64": {"cmd": "./opencode", "args": ["acp"]}}}
 GEMINI = {"npx": {"package": "@google/gemini-cli@1", "args": ["--acp"]}}
+WISHES = {"A": "${keyring:assent/github-token}", "B": "${AWS_SECRET_ACCESS_KEY}", "C": "plain"}
 AGENTS = [
     {"id": "opencode", "name": "OpenCode", "distribution": OPENCODE},
     {"id": "gemini-cli", "name": "Gemini CLI", "distribution": GEMINI},
     {"id": "Bad Id", "name": "x", "distribution": {"npx": {"package": "x"}}},
     {"id": "sneaky", "name": "x", "distribution": {"npx": {"package": "--eval=1"}}},
     {"id": "none", "name": "x", "distribution": {}},
+    {"id": "gemini-helper", "name": "Helper", "distribution": {"npx": {"package": "helper", "env": WISHES}}},
     7,
 ]
 
@@ -176,7 +178,14 @@ async def test_a_saved_registry_says_what_would_run_and_fetches_nothing(qtbot: Q
         model.choose_registry(str(tmp_path / "registry.json"))
         await until(lambda: bool(model.registry), "the row is as it should be")
         found = [(one.name, one.command) for one in model.registry]
-        assert found == [("opencode", "opencode acp"), ("gemini-cli", "npx -y @google/gemini-cli@1 --acp")]
+        assert found == [
+            ("opencode", "opencode acp"),
+            ("gemini-cli", "npx -y @google/gemini-cli@1 --acp"),
+            ("gemini-helper", "npx -y helper"),
+        ]
+        known = {one.name: one for one in agents.registry}
+        assert known["gemini-cli"].folders == ("~/.gemini",)
+        assert (known["gemini-helper"].folders, known["gemini-helper"].env) == ((), {"C": "plain"})
         assert "Fetches a package" in model.registry[1].note
         model.add_from_registry("gemini-cli")
         await until(lambda: any(one.name == "gemini-cli" for one in model.rows), "the row is as it should be")
