@@ -7,6 +7,7 @@ it; a refusal is an error with the reason.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shlex
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -221,7 +222,11 @@ def command_line(params: Mapping[str, Any], folder: str) -> str:
     variables = [_variable(one) for one in _rows(env)]
     if variables:
         line = f"export {' '.join(variables)}\n{line}"
-    return f"cd {shlex.quote(cwd)} && {line}" if isinstance(cwd, str) and cwd not in ("", folder) else line
+    if cwd in (None, "", folder):
+        return line
+    if not isinstance(cwd, str) or not os.path.isabs(cwd):
+        raise Refusal("The folder of a command is an absolute path.", INVALID)
+    return f"cd {shlex.quote(cwd)} || exit\n{line}"  # "&&" would bind the first command of several only
 
 
 def _rows(value: Any) -> list[Any]:
