@@ -181,7 +181,7 @@ async def test_a_saved_registry_says_what_would_run_and_fetches_nothing(qtbot: Q
         assert found == [
             ("opencode", "opencode acp"),
             ("gemini-cli", "npx -y @google/gemini-cli@1 --acp"),
-            ("gemini-helper", "npx -y helper"),
+            ("gemini-helper", "C=plain npx -y helper"),
         ]
         known = {one.name: one for one in agents.registry}
         assert known["gemini-cli"].folders == ("~/.gemini",)
