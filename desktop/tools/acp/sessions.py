@@ -214,28 +214,26 @@ class AcpSession:
         self.used_at = asyncio.get_running_loop().time()
 
     async def cancel_turn(self) -> None:
-        """Have the agent stop, and end it where it does not. What it still says is thrown away, what it still asks for
-        is refused."""
+        """Have the agent stop, and then end it with all that it has started: what it left at work would go on, and the
+        next turn begins with a session that knows what the chat has. What it still says is thrown away, what it still
+        asks for is refused."""
         turn = self._turn
         if turn is None:
             return
+        stopped = "It did not stop, and was ended."
         try:
             async with asyncio.timeout(CANCEL_S):
                 await self._call("cancel", {})
-                while True:
-                    event = await turn.get()
-                    if isinstance(event, Gone):
-                        return
-                    if event.get("event") in ("done", "failed"):
-                        self.history = ""  # what it knows of this turn is not what the chat has
-                        return
+                while not isinstance(event := await turn.get(), Gone) and event.get("event") not in ("done", "failed"):
                     if event.get("event") == "ask":
                         await self.answer(event.get("id"), error="The turn was stopped.")
+            stopped = "It was stopped."
         except (TimeoutError, KnownError):
-            self.gone = self.gone or ToolFailure("It did not stop, and was ended.", code="acp.ended")
+            _log.info("%s did not heed a stop", self.row.agent.name)
+        finally:
+            self.gone = self.gone or ToolFailure(stopped, code="acp.ended")
             self._turn = None
             await self.close()
-        finally:
             self.end_turn()
 
     async def answer(self, number: Any, value: Any = None, *, error: str = "", code: int = -32_603) -> bool:

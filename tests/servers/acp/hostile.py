@@ -174,6 +174,12 @@ def daemon() -> None:
     say(f"left {child.pid}")
 
 
+def leaves_and_heeds() -> None:
+    daemon()
+    while heard().get("method") != "session/cancel":
+        pass
+
+
 def many() -> None:
     for number in range(300):
         asks(1_000 + number, "fs/read_text_file", path="/nowhere")
@@ -185,7 +191,7 @@ DO = {
     one.__name__: one
     for one in (
         *(dies, streams, flood, plans, huge, garbage, unknown, withdraws, silent, deaf, daemon, many),
-        *(defies, heeds, shifts, keeps_to_it, commands),
+        *(defies, heeds, shifts, keeps_to_it, commands, leaves_and_heeds),
     )
 }
 

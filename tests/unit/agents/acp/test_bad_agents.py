@@ -115,6 +115,21 @@ def left_behind() -> set[int]:
 
 
 @pytest.mark.spec("R-ACP-2", "R-ACP-4")
+async def test_a_stop_ends_what_it_left_at_work_also_where_it_heeds_the_stop(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        await d.switched_on("leaves", "hostile.py", "leaves_and_heeds")
+        thread = await d.thread("leaves")
+        await d.services.chats.send(thread, "go")
+        async with asyncio.timeout(WAIT_S):
+            while not (before := left_behind()):
+                await asyncio.sleep(0.02)
+            await d.services.chats.stop(thread)
+            while left_behind() & before:
+                await asyncio.sleep(0.02)
+        assert d.services.others.session(thread) is None
+
+
+@pytest.mark.spec("R-ACP-2", "R-ACP-4")
 async def test_what_it_did_against_the_answer_or_beyond_it_is_put_down(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
         for mode, answer, put_down in (
