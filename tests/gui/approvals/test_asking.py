@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.app.wiring.lazy_request import LazyAsking
 from desktop.domain.permission import AuditEntry
+from desktop.domain.server_questions import PersonAnswer
 from desktop.presenter.mcp.questions import ServerQuestionsViewModel
 from desktop.tools.mcp.asking.questions import CallUnderWay, PersonQuestions
 from desktop.tools.mcp.definitions import McpDefinition
@@ -215,6 +216,16 @@ async def test_a_page_is_opened_by_a_click_only_and_its_address_is_shown(desk: D
         assert opened == [QUrl(url)]
     finally:
         QDesktopServices.unsetUrlHandler("https")
+
+
+async def test_a_host_in_letters_that_look_like_others_is_shown_as_it_is_written(desk: Desk) -> None:
+    asking = desk.ask(mode="url", url="https://xn--pple-43d.com/login")
+    dialog = await desk.dialog()
+    shown = [getattr(one, "text", str)() for one in dialog.findChildren(QWidget) if hasattr(one, "text")]
+    assert any("xn--pple-43d.com" in one and "It asks you to open" in one for one in shown)
+    assert not any("\u0430pple" in one for one in shown)
+    desk.questions.answer(desk.questions.waiting[0].question_id, PersonAnswer("decline"))
+    assert await asking == {"action": "decline"}
 
 
 async def test_what_the_server_says_is_shown_as_it_is_and_hides_nothing(desk: Desk) -> None:

@@ -65,6 +65,7 @@ _SECRET_WORDS = re.compile(
 _LOOK_ALIKES = str.maketrans("аеорсхуіѕԁԝкαορνκικ", "aeopcxyisdwkaopvkik")
 """Letters of other alphabets that are read as ours."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_./-]+")
+_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
 _EMAIL = re.compile(r"[^\s@<>()\[\],;:\"]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,40}:[^\s<>\"{}|\\^`]{1,2000}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -100,7 +101,7 @@ def page_of(url: Any) -> str:
         raise Refused("It wants a page opened that is not protected (https://).")
     if parts.username is not None or not host:
         raise Refused("The address of the page that it wants opened hides where it leads.")
-    if not host.isascii():
+    if not _HOST.fullmatch(host):  # a browser may read such a one otherwise
         raise Refused("The address of the page that it wants opened can be mistaken for another.")
     return url
 

@@ -79,7 +79,8 @@ class AskingDialog(ScrolledDialog):
     def _page(self) -> QWidget:
         holder = QWidget()
         column = Column(holder, spacing=4)
-        host = QUrl(self.question.url).host()
+        plain = QUrl.ComponentFormattingOption.FullyEncoded  # xn--… stays that: its letters may look like others
+        host = QUrl(self.question.url).host(plain)
         column.addWidget(Paragraph([("It asks you to open a page of ", ""), (shown_line(host), "strong")], "body"))
         column.addWidget(Selectable(shown_line(self.question.url), "code", "2"))
         return holder
