@@ -48,6 +48,8 @@ NETWORK_TIP = (
 )
 ROOMY = 420
 """Pixels at 100 % in height, below which its answers take too much of it."""
+WAITS = 20
+"""Times that a call which is not on the screen yet is waited for before that is said."""
 LOOKED_AFTER = 60
 """Milliseconds after which a short call has been painted whole, so that nothing need be said about it."""
 
@@ -80,6 +82,7 @@ class RequestView(QWidget):
         self._card: Card | None = None
         self._words: LinesView | None = None
         self._unread: UnreadNotice | None = None
+        self._waits_to_say = 0
         self._summary: CommandSummaryLine | None = None
         self._network: CheckBox | None = None
         self._compact, self._cramped = compact, False
@@ -187,6 +190,7 @@ class RequestView(QWidget):
         """All of the call is there to be seen. Allowing waits until every line of it has been on the screen; what to do
         about it is said once the first of them has been."""
         self._arm()
+        self._waits_to_say = 0
         if self._words is not None:
             QTimer.singleShot(LOOKED_AFTER, self._words, self._say_unread)
 
@@ -196,7 +200,9 @@ class RequestView(QWidget):
             return
         if self._request is not None and self._request.refused:  # there is nothing to allow
             return
-        if not self.isVisible():  # nothing is painted there, so nothing can have been seen
+        unpainted = view.unread == len(view.rows) and self._waits_to_say < WAITS  # a slow machine has yet to show it
+        if not self.isVisible() or unpainted:  # nothing is painted there, so nothing can have been seen
+            self._waits_to_say += 1
             QTimer.singleShot(LOOKED_AFTER * 4, view, self._say_unread)
             return
         self._unread = UnreadNotice(view, self._scroller, card.noun)
