@@ -95,6 +95,17 @@ def test_every_settings_page_that_a_text_of_ours_names_is_there() -> None:
     assert named <= {row.title for row in SETTINGS_PAGES}
 
 
+def test_every_settings_page_that_a_page_for_users_names_is_there() -> None:
+    titles = tuple(row.title for row in SETTINGS_PAGES)
+    named = [
+        (page.name, words)
+        for page in [ROOT / "README.md", *(ROOT / "resources/help").glob("*.md")]
+        for words in re.findall(r"\bSettings,\*{0,2} \*{0,2}([A-Z].{24})", " ".join(page.read_text("utf-8").split()))
+    ]
+    assert len(named) > 12
+    assert [name for name in named if not name[1].startswith(titles)] == []
+
+
 def test_a_choice_a_switch_a_number_and_a_size_are_set(shown: Shown) -> None:
     segmented = shown.row("appearance.theme").control.widget
     assert isinstance(segmented, Segmented)
