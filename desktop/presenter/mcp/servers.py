@@ -157,18 +157,24 @@ class McpServersViewModel(DeclaredViewModel):
         self._spawn(self._set_category(name, tool.server_name, category), f"category of a tool of {name}")
 
     async def _set_category(self, name: str, tool: str, category: str) -> None:
-        definition = self._state.server(name).definition
-        rule = definition.rule(tool)
+        rule = self._state.server(name).definition.rule(tool)
         nested = rule.timeout_s is not None or not rule.enabled
-        path = ("tools", tool, "category") if nested else ("tools", tool)
+        await self._write(name, ("tools", tool, "category") if nested else ("tools", tool), category, stays=tool)
+
+    def switch_on(self, name: str) -> None:
+        """Write into mcp.yaml that a server is on, from now on and whenever Assent starts, and start it."""
+        self._spawn(self._write(name, ("enabled",), True, stays=name), f"switch on MCP server {name}")
+
+    async def _write(self, name: str, path: Sequence[str], value: object, *, stays: str) -> None:
+        """Change one key of a server in the file, unless that makes a mistake of it."""
 
         def write() -> None:
             file = self._service.read()
-            text = change_item(file.text, "servers", name, path, category, what=self.name)
+            text = change_item(file.text, "servers", name, path, value, what=self.name)
             before = {problem.message for problem in self._service.check(file.text).problems}
             wrong = [one for one in self._service.check(text).problems if one.message not in before]
             if wrong:
-                raise CannotSaveTools(f"{tool} stays as it is: {wrong[0].message}.", next_step="Nothing was changed.")
+                raise CannotSaveTools(f"{stays} stays as it is: {wrong[0].message}.", next_step="Nothing was changed.")
             self._service.save(text, file.stamp)
 
         async with self._saving:  # two at once would each write over the other's

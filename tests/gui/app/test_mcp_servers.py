@@ -41,6 +41,10 @@ def button(page: QWidget, label: str) -> Button:
     return next(b for b in page.findChildren(Button) if b.label == label and b.isVisible())
 
 
+def labels(page: QWidget) -> set[str]:
+    return {one.label for one in page.findChildren(Button) if one.isVisible()}
+
+
 async def open_page(app: Any) -> McpPage:
     app.startup._shell.go("settings")
     page = app.window.page("settings")
@@ -314,7 +318,7 @@ async def test_what_a_tool_has_become_stands_beside_what_it_was_and_is_off_until
 
 
 @pytest.mark.spec("R-CLI-14", "S-RES-4")
-async def test_the_category_that_a_person_chooses_for_a_tool_is_written_into_the_file_and_holds(start, tmp_path):
+async def test_the_category_of_a_tool_and_that_a_server_is_on_are_written_into_the_file_and_hold(start, tmp_path):
     home = home_with(tmp_path)
     text = (
         "# mine\nservers:\n  - name: files  # the one\n    command: 'true'\n    category: admin\n"
@@ -335,6 +339,16 @@ async def test_the_category_that_a_person_chooses_for_a_tool_is_written_into_the
     told = page.server.findChildren(Notice)
     await app.until(lambda: [one for one in told if one.isVisible() and "only an admin tool" in one.words], "why not")
     assert (home / "mcp.yaml").read_text() == after
+    page.show_server("files")
+    assert [row.state for row in mcp.rows] == ["off", "off"]
+    await app.until(lambda: "Switch on" in labels(page.server), "the way to switch it on")
+    button(page.server, "Switch on").click()
+    await app.until(lambda: mcp.rows[0].state != "off", "it is started")
+    assert (home / "mcp.yaml").read_text() == after.replace(
+        "      add: write\n", "      add: write\n    enabled: true\n"
+    )
+    assert mcp.rows[1].state == "off"
+    await app.until(lambda: "Switch on" not in labels(page.server), "it is on")
 
 
 @pytest.mark.spec("R-PRM-7")

@@ -28,6 +28,7 @@ class ServerCard(QFrame):
     look = Signal()
     restart = Signal()
     stop = Signal()
+    switch_on = Signal()
     sign_out = Signal()
 
     def __init__(self) -> None:
@@ -84,7 +85,7 @@ class ServerCard(QFrame):
         if row.sign_in.stage == "waiting":
             head.addWidget(WaitingClock(row.sign_in.until))
         head.addStretch(1)
-        for button in run_buttons(row, self.stop, self.restart):
+        for button in run_buttons(row, self.stop, self.restart, self.switch_on):
             head.addWidget(button)
         if row.sign_in.stage == "in":
             out = Button("Sign out", small=True, tip=f"Sign out of {row.name}")
@@ -112,8 +113,8 @@ def _beside(row: McpRow) -> str:
     return ", ".join(count_words(count, noun) for count, noun in counted if count)
 
 
-def run_buttons(row: McpRow, stop: SignalInstance, restart: SignalInstance) -> list[Button]:
-    """Stop, Start and Restart, as far as the server's state has them."""
+def run_buttons(row: McpRow, stop: SignalInstance, restart: SignalInstance, switch_on: SignalInstance) -> list[Button]:
+    """Stop, Start, Restart and Switch on, as far as the server's state has them."""
     running = row.state in ("running", "starting", "waiting")
     buttons: list[Button] = []
     if running:
@@ -125,4 +126,8 @@ def run_buttons(row: McpRow, stop: SignalInstance, restart: SignalInstance) -> l
         again = Button(words, small=True, icon="retry" if running else "play", tip=f"{words} {row.name}")
         again.clicked.connect(restart)
         buttons.append(again)
+    if not row.enabled and row.state == "off":
+        on = Button("Switch on", small=True, icon="play", tip=f"Start {row.name} now, and whenever Assent starts")
+        on.clicked.connect(switch_on)
+        buttons.append(on)
     return buttons

@@ -81,6 +81,7 @@ class McpPage(DeclaredPage):
         page.category.connect(lambda tool, category: mcp.set_category(page.name, tool, category))
         page.restart.connect(lambda: mcp.restart(page.name))
         page.stop.connect(lambda: mcp.stop(page.name))
+        page.switch_on.connect(lambda: mcp.switch_on(page.name))
         page.task_ended.connect(lambda task_id: mcp.end_task(page.name, task_id))
         page.look_at_tasks.connect(lambda: mcp.look_at_tasks(page.name))
         page.tools.warns = mcp.names_closed
@@ -190,6 +191,7 @@ class McpPage(DeclaredPage):
         card.look.connect(lambda: self._mcp.look_at(name))
         card.restart.connect(lambda: self._mcp.restart(name))
         card.stop.connect(lambda: self._mcp.stop(name))
+        card.switch_on.connect(lambda: self._mcp.switch_on(name))
         card.sign_out.connect(lambda: self._mcp.sign_out(name))
         self._connect_signing(card.signing, lambda: name)
         return card

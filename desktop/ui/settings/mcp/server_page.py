@@ -57,6 +57,7 @@ class ServerPage(QFrame):
     attempt = Signal(str)
     restart = Signal()
     stop = Signal()
+    switch_on = Signal()
     sign_out = Signal()
     in_sight = Signal(bool)
     task_ended = Signal(str)
@@ -224,7 +225,7 @@ class ServerPage(QFrame):
         clear(self._actions)
         edit = Button("Edit", "quiet", small=True, tip=f"Edit {row.name} in the file")
         edit.clicked.connect(lambda: self.edit.emit(row.line))
-        buttons = [edit, *run_buttons(row, self.stop, self.restart)]
+        buttons = [edit, *run_buttons(row, self.stop, self.restart, self.switch_on)]
         if row.sign_in.stage == "in":
             out = Button("Sign out", small=True, tip=f"Sign out of {row.name}")
             out.clicked.connect(self.sign_out)
