@@ -248,7 +248,7 @@ class Pages(QObject):
 
         shell.add_source(lambda: settings_rows(SETTINGS_PAGES, m.settings.schema()))
         shell.handle("new-chat", lambda _: on_chats("new_chat"))
-        shell.handle("chat-with", lambda agent: _chat_with(agent, on_chats, m))
+        shell.handle("chat-with", lambda agent: _chat_with(agent, on_chats, m, shell))
         shell.handle("find", lambda _: self._find(on_chats))
         shell.handle("search-threads", lambda _: on_chats("search_threads"))
         shell.handle("choose-model", lambda _: on_chats("choose_model"))
@@ -379,8 +379,9 @@ def _settings_page(m: ViewModels, confinement: ConfinementViewModel, shell: Shel
     return made
 
 
-def _chat_with(agent: str, on_chats: Callable[[str], None], models: ViewModels) -> None:
-    """A new chat with the agent of this name."""
+def _chat_with(agent: str, on_chats: Callable[[str], None], models: ViewModels, shell: ShellViewModel) -> None:
+    """A new chat with the agent of this name, which has a model of its own: nobody has to choose one first."""
+    shell.set_first_run(False)
     on_chats("new_chat")
     models.chat.set_agent(agent)
 

@@ -39,8 +39,10 @@ async def test_one_is_switched_on_spoken_to_and_asked_about_and_its_words_are_ma
     page.lines()[-1].fold.click()
     page.lines()[-1].agree.click()
     await app.until_true(lambda: page.lines()[-1].row.on, "the agent is on")
+    app.startup._shell.set_first_run(True)
     page.lines()[-1].chat.emit()
     await app.until(lambda: app.composer.agent.label == "First", "a new chat with it")
+    assert app.composer.isVisible(), "nobody has to choose a model for an agent that has its own"
     assert app.page.pane.header.other.accessibleName() == "First, by ACP"
     app.say("plan Look | Write\ndid search Grep it\nwrite made.txt hello\nsay Written.")
     request = await app.asked()
