@@ -123,6 +123,8 @@ class Startup(QObject):
         if services is None:
             return
         self._services = services
+        if self._shell.first_run and await services.store.threads.list_all():
+            self._shell.set_first_run(False)  # with an agent that has a model of its own: chats are never hidden
         self._hooks.crashes.redact = services.redactor.redact_text
         await ahead
         self._models = view_models.make_view_models(services, self._bridge, self._shell, self._hooks.door)

@@ -55,6 +55,10 @@ async def test_one_is_switched_on_spoken_to_and_asked_about_and_its_words_are_ma
     assert shown == [("Search", True), ("write-file", False)]
     assert app.composer.mode.label == "Build mode"
     await app.end()
+    (app.home.path / "config.yaml").write_text("models: {}\n")
+    again = await start()
+    assert not again.startup._shell.first_run, "no page stands before chats that are there"
+    await again.end()
 
 
 @pytest.mark.spec("R-ACP-4")

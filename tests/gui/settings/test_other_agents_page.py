@@ -18,9 +18,12 @@ from desktop.presenter.settings.other_agents import OtherAgentRow, OtherAgentsVi
 from desktop.ui.settings.other_agents.page import OtherAgentsPage
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.layout.flowing import FlowRow
 from tests.gui.shell.test_window import spin
 from tests.harness.timeouts import until
 from tests.unit.agents.acp.kit import desk
+
+DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 
 
 def shown(qtbot: QtBot, model: Any, chats: list[str] | None = None) -> OtherAgentsPage:
@@ -56,6 +59,8 @@ def test_a_switch_shows_first_what_the_agent_may_do_and_is_put_on_by_a_second_pr
     assert (gemini.is_open, gemini.switch.isChecked()) == (True, False)
     assert "Its own search and edits, which Assent cannot see one by one" in words(page)
     assert "~/.gemini" in words(page)
+    line = gemini.findChild(FlowRow)
+    assert len({2 * one.y() + one.height() for one in line.findChildren(QLabel, options=DIRECT)}) == 1, "one middle"
     gemini.agree.click()
     assert model.calls == [("switch", "gemini", True)]
     assert page.lines()[1].switch.isChecked()

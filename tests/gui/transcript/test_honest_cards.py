@@ -4,6 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 
 from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.judgement import Category, Judgement
@@ -12,8 +14,9 @@ from desktop.presenter.transcript.items import NestedCall, ToolPart, TranscriptI
 from desktop.ui.approvals.inbox import summary
 from desktop.ui.transcript import TranscriptView
 from desktop.ui.transcript.accessible_text import spoken_text
+from desktop.ui.transcript.pieces.base import Canvas
 from desktop.ui.transcript.pieces.tool_card import ToolCard
-from desktop.ui.transcript.pieces.tool_drawing import ledger_glyph
+from desktop.ui.transcript.pieces.tool_drawing import BUTTONS, draw_chain, ledger_glyph
 from tests.gui.transcript import scenes
 from tests.gui.transcript.conftest import said, spin, until
 
@@ -144,3 +147,18 @@ def test_a_card_whose_beginning_is_above_the_window_cannot_be_allowed(view: Tran
     allow = view.overlays.answers["c1"].allow
     assert allow is not None
     assert not allow.deaf
+
+
+def test_who_asked_never_stands_below_the_buttons_of_a_narrow_card(view: TranscriptView) -> None:
+    look = view.look
+    card = QRectF(0, 0, look.px(400), look.px(41))
+    chain = ("an_agent_of_another_maker_with_a_name", "acp-asks")
+    image = QImage(card.size().toSize(), QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.white)
+    painter = QPainter(image)
+    draw_chain(Canvas(painter, look, card, 1.0), ToolPart("p", "c", "acp-asks", "", "write", "waiting", chain=chain), card)
+    painter.end()
+    white, places = QColor(Qt.GlobalColor.white), range(image.height())
+    drawn = [x for x in range(image.width()) if any(image.pixelColor(x, y) != white for y in places)]
+    assert drawn, "something of it is there"
+    assert max(drawn) <= card.right() - look.px(BUTTONS)

@@ -23,7 +23,7 @@ WORDS = (
     "Claude Code, VS Code, Zed, Cursor and other programs can call what you switch on here, over MCP. Each call passes "
     "the same gates as any; what needs you is asked in this window, and denied while none is open."
 )
-NOBODY = "No program is connected. One that starts `assent mcp` is named here."
+NOBODY = "No program is connected. One that starts “assent mcp” is named here."
 NO_ROWS = "No agent may be called by others, and there is no skill yet."
 BESIDE_SWITCH = 44
 """Pixels at 100 % that the lines below a name are moved in: the switch and the space beside it."""

@@ -17,6 +17,8 @@ from desktop.ui.widgets.shown import shown, shown_line
 GLYPHS = {"read": "read", "write": "write", "admin": "admin", "agent": "agent"}
 ROOM = 56 + 12
 """Pixels at 100 % of a preview's width that its text does not get."""
+BUTTONS = 268
+"""Pixels at 100 % that the buttons of a waiting card take: Open request, Deny, Allow once."""
 ASKED = 6
 """Lines of a call's arguments, or of its code, on its card."""
 STATES = {
@@ -118,17 +120,21 @@ def draw_state(canvas: Canvas, part: ToolPart, clock: str, rect: QRectF) -> floa
 
 
 def draw_chain(canvas: Canvas, part: ToolPart, foot: QRectF) -> None:
-    """Draw who asked: agent, skill, tool."""
+    """Draw who asked: agent, skill, tool, as far as the buttons on the right leave room for it."""
     look = canvas.look
     x = foot.x() + look.px(13)
+    end = foot.right() - look.px(BUTTONS)
     chain = part.chain or (part.request.chain if part.request else ())
     names = [*chain] if chain and chain[-1] == part.tool else [*chain, part.tool]
     for index, name in enumerate(shown_line(name) for name in names[-4:]):
         if index:
+            if x + look.px(40) > end:
+                return
             canvas.glyph("right", "text-3", x + look.px(3), foot.y() + (foot.height() - look.px(14)) / 2, 14)
             x += look.px(20)
-        canvas.words(name, QRectF(x, foot.y(), foot.width() / 2, foot.height()), "small", "text-2")
-        x += look.metrics("small").horizontalAdvance(name)
+        text = look.metrics("small").elidedText(name, Qt.TextElideMode.ElideMiddle, max(0.0, end - x))
+        canvas.words(text, QRectF(x, foot.y(), foot.width() / 2, foot.height()), "small", "text-2")
+        x += look.metrics("small").horizontalAdvance(text)
 
 
 def draw_preview(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:

@@ -73,13 +73,21 @@ class FlowRow(QWidget):
     def _run(self, width: int, *, move: bool) -> int:
         px = theme().px
         x = y = line = 0
+        placed: list[tuple[QWidget, QRect]] = []
         for widget in self._items:
             hint = widget.sizeHint().expandedTo(widget.minimumSize()).boundedTo(widget.maximumSize())
             item = min(hint.width(), max(width, 1))
             if x and x + item > width:
-                x, y, line = 0, y + line + px(LINE_GAP), 0
-            if move:
-                widget.setGeometry(QRect(x, y, item, hint.height()))
+                _centre(placed, line, move=move)
+                x, y, line, placed = 0, y + line + px(LINE_GAP), 0, []
+            placed.append((widget, QRect(x, y, item, hint.height())))
             x += item + px(self._gap)
             line = max(line, hint.height())
+        _centre(placed, line, move=move)
         return y + line
+
+
+def _centre(placed: Sequence[tuple[QWidget, QRect]], height: int, *, move: bool) -> None:
+    """Place the widgets of one line, the lower ones in its middle."""
+    for widget, place in placed if move else ():
+        widget.setGeometry(place.translated(0, (height - place.height()) // 2))
