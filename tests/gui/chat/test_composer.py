@@ -8,10 +8,11 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QColor, QImage, QInputMethodEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from desktop.domain.messages import FileBlock, ImageBlock
-from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
+from desktop.presenter.chat.state import Meters, Offer, QueuedMessage, RunState
+from desktop.ui.chat.composer.offered import OfferList
 from desktop.ui.chat.composer.pasted_image import png_of
 from desktop.ui.chat.composer.text import PASTE_AS_FILE
 from desktop.ui.chat.composer.thumbnail import Thumbnail, small_image
@@ -257,3 +258,21 @@ def test_what_was_typed_is_undone_and_redone_and_never_across_chats_or_messages(
     press(Qt.Key.Key_Z)
     composer.text.redo()
     assert composer.text.toPlainText() == ""
+
+
+def test_offers_take_the_height_of_their_rows_and_of_the_keys_below_them_at_once(theme, qtbot):
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.resize(800, 600)
+    page.show()
+    offers = OfferList(page)
+    offers.show()
+    many = [Offer(f"page {n}", f"page {n}", group="books, a server", detail=f"book://{n}") for n in range(20)]
+    heights = []
+    for some in (many[:6], many[:1], many, many[:3]):
+        offers.fill(some, "", prefix="@", room=720, most=500)
+        QApplication.processEvents()
+        assert offers.rows.geometry().bottom() < offers.foot.geometry().top()
+        assert offers.side.height() - offers.foot.geometry().bottom() <= theme.px(8)
+        heights.append(offers.height())
+    assert heights[1] < heights[3] < heights[0] < heights[2]

@@ -156,7 +156,9 @@ def test_who_asked_never_stands_below_the_buttons_of_a_narrow_card(view: Transcr
     image = QImage(card.size().toSize(), QImage.Format.Format_RGB32)
     image.fill(Qt.GlobalColor.white)
     painter = QPainter(image)
-    draw_chain(Canvas(painter, look, card, 1.0), ToolPart("p", "c", "acp-asks", "", "write", "waiting", chain=chain), card)
+    draw_chain(
+        Canvas(painter, look, card, 1.0), ToolPart("p", "c", "acp-asks", "", "write", "waiting", chain=chain), card
+    )
     painter.end()
     white, places = QColor(Qt.GlobalColor.white), range(image.height())
     drawn = [x for x in range(image.width()) if any(image.pixelColor(x, y) != white for y in places)]

@@ -168,8 +168,8 @@ class OfferList(QFrame):
         self.side = QWidget()
         column = Column(self.side, margins=5, spacing=6)
         column.addWidget(self.rows)
-        self._foot = self._make_foot()
-        column.addWidget(self._foot)
+        self.foot = self._make_foot()
+        column.addWidget(self.foot)
         self._content.addWidget(self.side, 1)
         self.hide()
 
@@ -194,11 +194,11 @@ class OfferList(QFrame):
         """Show other offers, as wide as ``room`` pixels and as high as ``most`` allow."""
         self.model.fill(offers, word, "Files" if prefix == "@" else "Skills")
         of_servers = any(offer.group for offer in offers)
-        self._foot.setVisible(of_servers)
+        self.foot.setVisible(of_servers)
         self._note.setText(PINNED if prefix == "@" else "")
         px = theme().px
         heights = sum(px(ROW if row.offer else HEADING) for row in self.model.rows)
-        around = px(14) + (self._foot.sizeHint().height() + px(6) if of_servers else 0)
+        around = px(14) + (self.foot.sizeHint().height() + px(6) if of_servers else 0)
         self.rows.setFixedHeight(max(px(ROW), min(heights, px(ROW * ROWS), most - around)) + 2)
         self.is_wide = of_servers
         self.setFixedWidth(room if of_servers else min(room, px(WIDTH)))
@@ -206,6 +206,11 @@ class OfferList(QFrame):
         self.rows.setCurrentIndex(self.model.index(first) if first >= 0 else QModelIndex())
         if first == 1:
             self.rows.scrollToTop()
+        self.fit()
+
+    def fit(self) -> None:
+        """Take the height of what stands in it now: by itself a layout hears of it one event later."""
+        self.side.updateGeometry()
         self.adjustSize()
 
     def step(self, delta: int) -> None:

@@ -73,7 +73,7 @@ class OffersPopup(OfferList):
         over = self.height() + theme().px(10) - corner.y()
         if over > 0 and not self.is_filling:  # the composer has grown below it
             self.rows.setFixedHeight(max(theme().px(ROW), self.rows.height() - over))
-            self.adjustSize()
+            self.fit()
         self.move(corner.x(), corner.y() - self.height() - theme().px(6))
         self.raise_()
 
@@ -96,10 +96,10 @@ class OffersPopup(OfferList):
         height = min(px(FORM_HEIGHT), self._corner().y() - px(12))
         self.setFixedWidth(room)
         self.is_wide = True
-        self._foot.hide()
+        self.foot.hide()
         self.rows.setFixedHeight(max(px(64), height - px(14)))
         self.form.setFixedHeight(height - 2)
-        self.adjustSize()
+        self.fit()
         self._place()
         self.form.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
 
