@@ -88,10 +88,17 @@ def wanted_of(entries: Iterable[TreeEntry]) -> Wanted:
             alone.append(one)
         elif owner is not None:
             beside[owner].append(one)
+    names: set[str] = set()
     for main in mains:
+        own = {one.path.casefold() for one in (plain[main], *beside[main])}
+        if own & names:
+            found.wrong[main] = "Its files have the names of another skill's, but for capital letters."
+            continue
+        names |= own
         _with_skill(found, plain[main], beside[main])
     for one in alone:
-        if not _why_not([one]) and one.size <= MAX_TEXT:
+        if not _why_not([one]) and one.size <= MAX_TEXT and one.path.casefold() not in names:
+            names.add(one.path.casefold())
             found.files.append(one)
     return found
 

@@ -182,6 +182,17 @@ async def test_a_skill_with_hostile_names_is_kept_out_and_the_others_are_not(
     assert place.state("good") == "ready"
 
 
+async def test_two_skills_that_differ_in_capitals_alone_cost_one_of_them_and_no_other(
+    place: Place, tmp_path: Path
+) -> None:
+    made = Repository(tmp_path / "remote" / "skills")
+    made.commit({"tide/SKILL.md": skill("tide"), "Tide/SKILL.md": skill("other"), "good/SKILL.md": skill("good")})
+    view = await place.add(made)
+    assert sorted(one.status for one in view.items) == ["new", "new", "problem"]
+    await place.take(view, "good")
+    assert place.state("good") == "ready"
+
+
 async def test_a_skill_file_of_30_mb_is_a_problem_of_that_skill(place: Place, tmp_path: Path) -> None:
     made = Repository(tmp_path / "remote" / "skills")
     made.commit({"huge/SKILL.md": b"---\nname: huge\n" + b"a" * 30_000_000, "good/SKILL.md": skill("good")})
