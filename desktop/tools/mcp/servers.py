@@ -205,6 +205,8 @@ class McpServers(DeclaredFile[McpDefinition]):
         """Why it could not be on whatever the person says on the page, or ""."""
         if offered.problem:
             return offered.problem
+        if offered.name in (mcp_read_tool.READ_RESOURCE, mcp_task_tool.MCP_TASK):  # also while those are not there
+            return f"{offered.name} is the name of a tool of Assent’s own"
         if clash := self._clashes.get(offered.name):
             return f"{offered.name} is the name of {clash}"
         if not server.definition.rule(offered.raw).enabled:

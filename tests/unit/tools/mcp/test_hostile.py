@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.harness.timeouts import WAIT_S
-from tests.servers.mcp import honest, hostile
+from tests.servers.mcp import FOLDER, honest, hostile
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.tools.mcp.kit import Lent, McpBench
 
@@ -145,6 +145,19 @@ async def test_no_tool_of_a_server_takes_a_name_that_somebody_has(tmp_path: Path
         assert len(bench.registry.tools()) == 200
     finally:
         await bench.end()
+
+
+@pytest.mark.spec("R-TOOL-8", "R-MCP-3")
+async def test_no_server_gives_its_tool_the_name_of_what_reads_resources_or_of_what_ends_tasks(bench: McpBench) -> None:
+    """Those come and go; a rule that a person wrote for them must never be one for a server's tool."""
+    command = [sys.executable, "-I", "-S", str(FOLDER / "named.py")]
+    for name, tool in (("read", "resource"), ("mcp", "task")):
+        await bench.put({"name": name, "command": command[0], "args": [*command[1:], tool]})
+        facts = await bench.running(name)
+        await bench.until(lambda found=name: bench.server(found).tools[0].off, "it is off")
+        assert "a tool of Assent’s own" in bench.server(name).tools[0].off
+        await bench.servers.accept(name, {tool: facts.tools[0].offered.digest})
+        assert bench.registry.find(f"{name}-{tool}") is None
 
 
 @pytest.mark.spec("R-TOOL-10", "R-TMO-5", "R-TMO-8")
