@@ -1,4 +1,5 @@
-"""What a child that holds keys does first: no core file of it, and no other program of this person looks into it."""
+"""What a child does first: one that holds keys leaves no core file and is looked into by no other program of this
+person; one that reads what strangers send takes only so much of the machine's memory."""
 
 from __future__ import annotations
 
@@ -23,3 +24,12 @@ def harden() -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def bound_memory(most: int) -> None:
+    """So many bytes of memory for this process, or less where it had less; beyond it fails by itself. POSIX only."""
+    if resource is not None:
+        with contextlib.suppress(ValueError, OSError):
+            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+            soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

@@ -12,16 +12,12 @@ from typing import Any
 
 from acp.meta import PROTOCOL_VERSION
 
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
-
 from desktop.workers.acp_host import limits
 from desktop.workers.acp_host.connection import AgentConnection
 from desktop.workers.acp_host.tool_server import OfferedTools
 from desktop.workers.acp_host.updates import choices_of, cut, number
 from desktop.workers.frames import PIECE
+from desktop.workers.hardening import bound_memory
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.stdio_process import StdioLimits, StdioProcess
 
@@ -324,15 +320,6 @@ def _ways(hello: Mapping[str, Any]) -> list[str]:
     return [words for words in said if words]
 
 
-def _bound_memory() -> None:
-    """What agents send must not take the machine's memory. POSIX only."""
-    if resource is not None:
-        with contextlib.suppress(ValueError, OSError):
-            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-            soft = limits.MEMORY_MAX if hard == resource.RLIM_INFINITY else min(limits.MEMORY_MAX, hard)
-            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-
-
 async def _serve() -> None:
     reader, writer = await pipes()
     await ChildServer(SERVICE, VERSION, AcpHost().methods()).serve(reader, writer)
@@ -341,5 +328,5 @@ async def _serve() -> None:
 
 def main() -> None:
     """Entry point of the child."""
-    _bound_memory()
+    bound_memory(limits.MEMORY_MAX)  # what others send must not take the machine's
     run(_serve, SERVICE)

@@ -8,13 +8,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
-
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.scrub import scrub
+from desktop.workers.hardening import bound_memory
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.mcp_host import limits
 from desktop.workers.mcp_host.auth import SignedIn, signer
@@ -211,15 +207,6 @@ async def _forward(events: asyncio.Queue[Mapping[str, Any]], call: WorkerCall) -
             events.task_done()
 
 
-def _bound_memory() -> None:
-    """What servers send must not take the machine's memory. POSIX only."""
-    if resource is not None:
-        with contextlib.suppress(ValueError, OSError):
-            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-            soft = limits.MEMORY_MAX if hard == resource.RLIM_INFINITY else min(limits.MEMORY_MAX, hard)
-            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-
-
 async def _serve() -> None:
     reader, writer = await pipes()
     await ChildServer(SERVICE, VERSION, McpHost().methods()).serve(reader, writer)
@@ -228,5 +215,5 @@ async def _serve() -> None:
 
 def main() -> None:
     """Entry point of the child."""
-    _bound_memory()
+    bound_memory(limits.MEMORY_MAX)  # what others send must not take the machine's
     run(_serve, SERVICE)

@@ -361,7 +361,7 @@ async def test_a_server_of_200_tools_does_not_hold_the_window_up_and_any_of_them
     with Heartbeat() as beat:
         page.show_server("many")
         await app.until(lambda: len(shown_rows(page)) == PAGE, "the first of them")
-        page.server.tools.next.click()
+        page.server.tools.pager.next.click()
         await app.until(lambda: shown_rows(page)[0].name == f"t{PAGE}", "the next of them")
         page.server.tools.field.setText("t199")
         await app.until(lambda: [row.name for row in shown_rows(page)] == ["t199"], "the one")

@@ -57,7 +57,7 @@ def test_thousands_of_resources_are_a_page_at_a_time_and_any_of_them_is_found(qt
     view = page.stack.currentWidget()
     qtbot.waitUntil(lambda: view._list.count() == PAGE, timeout=int(WAIT_S * 1000))
     assert page.tabs._tabs["resources"].accessibleName() == "Resources, 1001"
-    view.next.click()
+    view.pager.next.click()
     qtbot.waitUntil(lambda: f"number {PAGE}" in words(page), timeout=int(WAIT_S * 1000))
     view.field.setText("shadow")
     qtbot.waitUntil(lambda: "Refused: a file of this computer." in words(page), timeout=int(WAIT_S * 1000))

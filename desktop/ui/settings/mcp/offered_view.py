@@ -10,6 +10,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.mcp import McpPrompt, McpResource, McpTemplate
 from desktop.presenter.chat.from_servers import kind_words
 from desktop.presenter.mcp.rows import McpRow
+from desktop.ui.settings.mcp.pager import Pager
 from desktop.ui.settings.mcp.state import state_of
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field
@@ -78,7 +79,8 @@ class OfferedView(Scroller):
         self.column.addWidget(self._card)
         self._nothing = EmptyState("server", "", "", framed=True)
         self.column.addWidget(self._nothing)
-        self.column.addLayout(self._pager())
+        self.pager = Pager(self._turn)
+        self.column.addLayout(self.pager)
         self._notes = Paragraph("", "small", "ask")
         self.column.addWidget(self._notes)
         self.column.addStretch(1)
@@ -90,19 +92,6 @@ class OfferedView(Scroller):
             self._todo = self._todo[1:]
         if self._todo:
             self._making.start()
-
-    def _pager(self) -> Row:
-        row = Row(spacing=8)
-        self._where = Text("", "small", "2")
-        self.before = Button("Before", "quiet", small=True, icon="left")
-        self.next = Button("Next", "quiet", small=True, icon="right")
-        self.before.clicked.connect(lambda: self._turn(-1))
-        self.next.clicked.connect(lambda: self._turn(1))
-        row.addWidget(self._where)
-        row.addStretch(1)
-        row.addWidget(self.before)
-        row.addWidget(self.next)
-        return row
 
     def show_row(self, row: McpRow, kind: str) -> None:
         """Show what it offers now: ``resources``, with families of them, or ``prompts``."""
@@ -140,7 +129,6 @@ class OfferedView(Scroller):
     def _show(self) -> None:
         words = self.field.text().lower().split()
         found = [r for r in self._rows if all(w in f"{r.name} {r.address} {r.description}".lower() for w in words)]
-        pages = max(1, -(-len(found) // PAGE))
         first = self._page * PAGE
         rows = found[first : first + PAGE]
         clear(self._list)
@@ -149,12 +137,10 @@ class OfferedView(Scroller):
         self.field.setVisible(len(self._rows) >= FIND_FROM)
         self._card.setVisible(bool(rows))
         self._nothing.setVisible(not self._rows)
-        self._where.setText(f"{first + 1:,} to {first + len(rows):,} of {len(found):,}" if rows else "Nothing found")
-        self._where.setVisible(pages > 1 or (bool(self._rows) and not rows))
-        for button in (self.before, self.next):
-            button.setVisible(pages > 1)
-        self.before.setEnabled(self._page > 0)
-        self.next.setEnabled(self._page < pages - 1)
+        self.pager.show_place(self._page, first, len(rows), len(found), PAGE)
+        if self._rows and not rows:
+            self.pager.where.setText("Nothing found")
+            self.pager.where.show()
 
 
 def _row_of(one: Listed) -> ListedRow:

@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.mcp.rows import McpRow, McpToolRow
+from desktop.ui.settings.mcp.pager import Pager
 from desktop.ui.settings.mcp.tool_row import ToolRow
-from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.text import Text
 
 PAGE = 25
@@ -51,22 +51,10 @@ class ToolList(QWidget):
         column.addWidget(self._card)
         self._none = Text("No tool has these words.", "small", "2")
         column.addWidget(self._none)
-        column.addLayout(self._pager())
+        self.pager = Pager(self._turn)
+        column.addLayout(self.pager)
         self._making = QTimer(self, singleShot=True, interval=0)
         self._making.timeout.connect(self._make)
-
-    def _pager(self) -> Row:
-        row = Row(spacing=8)
-        self._where = Text("", "small", "2")
-        self.before = Button("Before", "quiet", small=True, icon="left")
-        self.next = Button("Next", "quiet", small=True, icon="right")
-        self.before.clicked.connect(lambda: self._turn(-1))
-        self.next.clicked.connect(lambda: self._turn(1))
-        row.addWidget(self._where)
-        row.addStretch(1)
-        row.addWidget(self.before)
-        row.addWidget(self.next)
-        return row
 
     def show_tools(self, row: McpRow) -> None:
         """Show the tools as they are now; what is the same stays, with what is open in it."""
@@ -84,11 +72,7 @@ class ToolList(QWidget):
         self._page = min(self._page, pages - 1)
         first = self._page * PAGE
         tools = found[first : first + PAGE]
-        self._where.setText(f"{first + 1:,} to {first + len(tools):,} of {len(found):,}")
-        for part in (self._where, self.before, self.next):
-            part.setVisible(pages > 1)
-        self.before.setEnabled(self._page > 0)
-        self.next.setEnabled(self._page < pages - 1)
+        self.pager.show_place(self._page, first, len(tools), len(found), PAGE)
         self._card.setVisible(bool(tools))
         self._none.setVisible(bool(self._tools) and not tools)
         last = len(tools) - 1
