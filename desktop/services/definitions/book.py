@@ -18,6 +18,7 @@ from desktop.domain.definitions import AgentDefinition, DefinitionProblem
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.supervision import Priority
+from desktop.services.definitions.others import PREFIX
 from desktop.services.definitions.text import SUFFIXES, AgentText, read_raw, read_text, text_of
 from desktop.skills.catalogue.index import digest_of
 from desktop.skills.catalogue.pins import Fingerprint, Pins
@@ -74,6 +75,9 @@ class AgentBook:
     def get(self, name: str) -> AgentDefinition:
         """One definition, or NotFound."""
         found = self.agents.get(name or DEFAULT_AGENT)
+        if found is None and name.startswith(PREFIX):
+            what = f"{name.removeprefix(PREFIX)} is off, or its program has changed since you looked at it."
+            raise NotFound(what, next_step="Switch it on in Settings, Other agents, or choose another agent.")
         if found is None:
             raise NotFound(f"There is no agent named {name!r}.", next_step="Choose another agent.")
         return found

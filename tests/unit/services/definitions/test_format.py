@@ -14,7 +14,7 @@ import pytest
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.supervision import Priority
-from desktop.services.definitions.book import AgentFiles, AgentFolder
+from desktop.services.definitions.book import AgentBook, AgentFiles, AgentFolder
 from desktop.services.definitions.saving import definition_text
 from desktop.services.definitions.text import MAX_BYTES, read_raw, read_text, text_of
 from desktop.services.definitions.values import cleaned_icon
@@ -567,3 +567,11 @@ def test_all_agents_that_come_with_the_app_are_without_a_mistake() -> None:
     }  # the assistant
     for agent in book.agents.values():
         assert not agent.icon or (ROOT / "resources" / agent.icon.lstrip("/")).is_file(), agent.name
+
+
+def test_an_agent_of_another_maker_that_is_off_is_not_said_to_be_unknown() -> None:
+    with pytest.raises(NotFound, match="^opencode is off, or its program has changed since you looked at it") as off:
+        AgentBook().get("acp_opencode")
+    assert off.value.next_step == "Switch it on in Settings, Other agents, or choose another agent."
+    with pytest.raises(NotFound, match="There is no agent named 'nobody'"):
+        AgentBook().get("nobody")
