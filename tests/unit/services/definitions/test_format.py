@@ -570,8 +570,8 @@ def test_all_agents_that_come_with_the_app_are_without_a_mistake() -> None:
 
 
 def test_an_agent_of_another_maker_that_is_off_is_not_said_to_be_unknown() -> None:
-    with pytest.raises(NotFound, match="^opencode is off, or its program has changed since you looked at it") as off:
+    with pytest.raises(NotFound, match=r"^opencode is off, or its program has changed since you looked at it") as off:
         AgentBook().get("acp_opencode")
     assert off.value.next_step == "Switch it on in Settings, Other agents, or choose another agent."
-    with pytest.raises(NotFound, match="There is no agent named 'nobody'"):
+    with pytest.raises(NotFound, match=r"There is no agent named 'nobody'"):
         AgentBook().get("nobody")
