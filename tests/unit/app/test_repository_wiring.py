@@ -49,7 +49,8 @@ async def test_what_is_taken_is_there_after_a_restart_and_a_server_is_switched_o
     repositories = skill_repositories(services)
     name = await repositories.add(str(made.path), CancellationToken(), lambda _words: None)
     view = await repositories.view(name)
-    await repositories.take(name, [item.key for item in view.items])
+    seen = view.seen(item.key for item in view.items)
+    await repositories.take(name, seen)
     text = (home / "mcp.yaml").read_text()
     assert "# mine" in text
     (server,) = services.mcp.state.servers
@@ -58,7 +59,7 @@ async def test_what_is_taken_is_there_after_a_restart_and_a_server_is_switched_o
     assert found is not None
     assert (found.state, found.source) == ("ready", "shared")
     with pytest.raises(KnownError, match="already"):
-        await repositories.take(name, [("server", "ship-tracks")])
+        await repositories.take(name, {key: digest for key, digest in seen.items() if key[0] == "server"})
     await ended(services)
     again = await started(home)
     found = again.skills.fabric.find_tool("tide-fit")
