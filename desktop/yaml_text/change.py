@@ -6,7 +6,6 @@ says where a key stands, and the one new entry is written here.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +14,7 @@ from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError
 from desktop.yaml_text.compare import means, nothing_else_differs
-from desktop.yaml_text.entry import entry_lines
+from desktop.yaml_text.entry import as_json, entry_lines
 from desktop.yaml_text.parsing import composed, yaml
 
 MAX_TEXT = 256_000
@@ -105,7 +104,7 @@ def with_item(text: str, key: str, entry: Mapping[str, object]) -> str:
         lines[start] = f"{key}:"
     end = next((at for at in range(start + 1, len(lines)) if _KEY.match(lines[at])), len(lines))
     indent = next((found[1] for line in lines[start + 1 : end] if (found := _ITEM.match(line))), "  ")
-    written = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in entry.items()]
+    written = [f"{name}: {as_json(value)}" for name, value in entry.items()]
     block = [f"{indent}{'- ' if not at else '  '}{line}" for at, line in enumerate(written)]
     return "\n".join([*lines[:end], *block, *lines[end:]]) + "\n"
 

@@ -46,7 +46,7 @@ def _block(name: str, text: str) -> list[str]:
         or any(ord(mark) < 32 and mark not in "\n\t" for mark in text)
         or text != text.lstrip(" \n")
     ):
-        return [f"{name}: {_quoted(text)}"]
+        return [f"{name}: {as_json(text)}"]
     if text.endswith("\n\n") or not text.endswith("\n"):
         chomp = "|-" if not text.endswith("\n") else "|+"
     else:
@@ -70,13 +70,18 @@ def _inline(value: Any, *, flow: bool = False) -> str:
         return _scalar(value, flow=flow)
     if isinstance(value, (list, tuple)) and _short(value):
         return _flow(value)
+    return as_json(value)
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON on one line, which is YAML too once what YAML does not take as it is has been written for it:
+    numbers like 1e-05 at any depth, and marks that it escapes."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{as_json(str(key))}: {as_json(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(as_json, value)) + "]"
     if isinstance(value, float):
         return _EXPONENT.sub(r"\1.0e", repr(value))
-    return _quoted(value)
-
-
-def _quoted(value: Any) -> str:
-    """JSON, which is YAML too once what YAML does not take as it is has been escaped."""
     return _UNPRINTABLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
@@ -87,4 +92,4 @@ def _scalar(text: str, *, flow: bool = False) -> str:
         return text
     if "\\" in text and "'" not in text and text.isprintable():
         return f"'{text}'"  # an expression stays to be read
-    return _quoted(text)
+    return as_json(text)

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.yaml_text.change import REMOVE, NotEditable, change_item, change_key, in_lines
+from desktop.yaml_text.change import REMOVE, NotEditable, change_item, change_key, in_lines, with_item
 
 HEAD = """\
 # what it is
@@ -250,6 +250,15 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=8,
 )
+
+
+@pytest.mark.spec("R-SK-11")
+@pytest.mark.parametrize("value", [1e-05, [1e-05], [[1e16]], [[[1e-05]]], [{"a": [[1e-05]], "b": {"c": 1e22}}]])
+def test_a_number_with_an_exponent_stays_a_number_at_any_depth(value: Any) -> None:
+    assert yaml.safe_load(change_key(HEAD, ["name"], value))["name"] == value
+    assert (
+        yaml.safe_load(with_item("tools: []\n", "tools", {"name": "x", "value": value}))["tools"][0]["value"] == value
+    )
 
 
 @pytest.mark.spec("R-SK-11")
