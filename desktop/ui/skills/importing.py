@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
 from desktop.presenter.skills.import_plan import Choice, Planned, row_words
@@ -20,7 +20,7 @@ from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
-from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.rows import Index, RowDelegate, RowList, tick
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
@@ -68,15 +68,7 @@ class CandidateDelegate(RowDelegate):
 
     def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
         """A click on the box, or Space, ticks."""
-        pressed = event.type() == QEvent.Type.MouseButtonRelease
-        if pressed and cast("QMouseEvent", event).position().x() > option.rect.x() + theme().px(40):
-            return False
-        if not pressed and event.type() != QEvent.Type.KeyPress:
-            return False
-        if not index.flags() & Qt.ItemFlag.ItemIsUserCheckable:
-            return False
-        on = Qt.CheckState(index.data(CHECKED)) == Qt.CheckState.Checked
-        return model.setData(index, Qt.CheckState.Unchecked if on else Qt.CheckState.Checked, CHECKED)
+        return tick(event, model, index, CHECKED, option.rect.x() + theme().px(40))
 
 
 class CandidateList(RowList):

@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+)
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import row_background
 
 Index = QModelIndex | QPersistentModelIndex
+
+
+def tick(event: QEvent, model: QAbstractItemModel, index: Index, role: int, end: int) -> bool:
+    """Turn the tick of a row, kept under ``role``, at a click on its box, which ends at the pixel ``end``, or at Space.
+    Whether it did."""
+    pressed = event.type() == QEvent.Type.MouseButtonRelease
+    if pressed and cast("QMouseEvent", event).position().x() > end:
+        return False
+    if not pressed and event.type() != QEvent.Type.KeyPress:
+        return False
+    if not index.flags() & Qt.ItemFlag.ItemIsUserCheckable:
+        return False
+    on = Qt.CheckState(index.data(role)) == Qt.CheckState.Checked
+    return model.setData(index, Qt.CheckState.Unchecked if on else Qt.CheckState.Checked, role)
 
 
 class RowDelegate(QStyledItemDelegate):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
 from desktop.presenter.skills.repositories import Item
 from desktop.presenter.skills.repository_words import KINDS, chip_of, line_of, spoken
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, badge_size, elided, glyph, outline
-from desktop.ui.widgets.rows import Index, LinesModel, RowDelegate, RowList
+from desktop.ui.widgets.rows import Index, LinesModel, RowDelegate, RowList, tick
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.tips import plain_tip
 
@@ -134,15 +134,7 @@ class ItemDelegate(RowDelegate):
 
     def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
         """A click on the box, or Space, ticks."""
-        pressed = event.type() == QEvent.Type.MouseButtonRelease
-        if pressed and cast("QMouseEvent", event).position().x() > option.rect.x() + theme().px(42):
-            return False
-        if not pressed and event.type() != QEvent.Type.KeyPress:
-            return False
-        if not index.flags() & Qt.ItemFlag.ItemIsUserCheckable:
-            return False
-        on = Qt.CheckState(index.data(TICKED)) == Qt.CheckState.Checked
-        return model.setData(index, Qt.CheckState.Unchecked if on else Qt.CheckState.Checked, TICKED)
+        return tick(event, model, index, TICKED, option.rect.x() + theme().px(42))
 
 
 class ItemRows(RowList):
