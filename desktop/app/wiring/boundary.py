@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from desktop.safety.boundary.consents import Consents
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.boundary.session_grants import SessionGrants
+from desktop.safety.changes.apply import JournaledApplier
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.memory import limit_of
 from desktop.safety.confinement.process import GroupRunner
@@ -25,6 +27,9 @@ from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.builtin.shell import Bash
 from desktop.tools.cli.services import CliServices
 from desktop.tools.registry import ToolRegistry
+
+CHANGES = "data/changes"
+"""Where in the home the journals of changes are."""
 
 
 def safety_of(settings: SettingsService, home: Path, grants: SessionGrants) -> Callable[[], SafetySettings]:
@@ -72,6 +77,8 @@ class BoundaryServices:
     """Allows reading in the folders of skills in use."""
     consents: Consents
     """Consents that tools read denied folders."""
+    applier: JournaledApplier
+    """Makes all the changes of a set or none."""
 
 
 async def open_boundary(
@@ -80,6 +87,8 @@ async def open_boundary(
     """The boundary and the tools that live inside it."""
     policy = BoundaryPolicy(str(home), safety)
     files = BoundaryFiles(policy)
+    applier = JournaledApplier(policy, str(home / CHANGES))
+    await asyncio.to_thread(applier.recover)
     confinement = SystemConfinement(policy, safety, caches=str(home / CACHES))
     environment = AllowlistEnvironment(
         safety, keyring=keys.secrets.lookup, may_read=keys.tools.refusal, is_secret=keys.redactor.contains_known
@@ -91,4 +100,4 @@ async def open_boundary(
     consents = Consents(policy, kept)
     await consents.load()
     cli = CliServices(reader, policy, confinement, environment, runner, safety, consents)
-    return BoundaryServices(policy, files, confinement, tools, cli, reading, consents)
+    return BoundaryServices(policy, files, confinement, tools, cli, reading, consents, applier)

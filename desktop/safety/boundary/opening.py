@@ -285,7 +285,7 @@ class BoundaryFiles:
                 raise BoundaryViolation(f"{path} changed into a link while it was being opened.") from error
             if error.errno in (errno.ENXIO, errno.ENODEV):
                 raise BoundaryViolation(f"{path} is no regular file.") from error
-            raise _for_a_person(path, error) from error
+            raise failure_of(path, error) from error
 
 
 def _fill(descriptor: int, data: bytes, old: os.stat_result | None) -> None:
@@ -336,10 +336,10 @@ def _disk(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _for_a_person(path, error) from error
+        raise failure_of(path, error) from error
 
 
-def _for_a_person(path: str, error: OSError) -> ToolFailure:
+def failure_of(path: str, error: OSError) -> ToolFailure:
     sentences = {
         errno.ENOENT: f"There is no file or folder {path}.",
         errno.EACCES: f"The system does not permit access to {path}.",
