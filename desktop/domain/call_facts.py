@@ -38,3 +38,5 @@ class CallFacts:
     """Threads of the agents above, as in ``RunMeta``: their rules count for the call as well."""
     network: bool = False
     """The network is opened for the call because it was judged to need it."""
+    project: str = ""
+    """The folder that the person's thread works in, as in ``RunMeta``; "": none."""

@@ -10,6 +10,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.ids import AgentId, short_id
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.supervision import Supervision
+from desktop.domain.work_place import WorkPlace
 
 if TYPE_CHECKING:
     from desktop.domain.jobs import Unattended
@@ -46,6 +47,13 @@ class RunMeta:
     """Calls that are not made unasked."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The variables of the agent's thread (D-6)."""
+    project: str = ""
+    """The folder that the person's thread works in, for everyone who works for it; "": the app's own workspace."""
+
+    @property
+    def work_place(self) -> WorkPlace:
+        """Where calls are made from here."""
+        return WorkPlace(self.project, self.environment)
 
     def span(self, call: str = "") -> RunMeta:
         """The metadata of a child span: same run, child token, new trace id (R-CAN-8); ``call``, if given, is the call
@@ -58,8 +66,8 @@ class RunMeta:
         return self.supervision or Supervision.root(agent_id, run_id=self.run_id, session_id=self.thread_id)
 
     def called(self, thread_id: str, cancellation: CancellationToken, supervision: Supervision) -> RunMeta:
-        """The metadata of an agent that is called from here and works in ``thread_id``: the same run and permission;
-        rules that bind the caller's thread bind it, too."""
+        """The metadata of an agent that is called from here and works in ``thread_id``: the same run, permission and
+        project; rules that bind the caller's thread bind it, too."""
         above = (*self.above, self.thread_id) if self.thread_id else self.above
         return replace(
             self,

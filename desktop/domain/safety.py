@@ -6,8 +6,9 @@ them the implementations of ``desktop/safety``. Blocking methods say so; callers
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, Protocol
@@ -17,6 +18,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.judgement import Category, CommandPart, Judgement
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import AuditEntry
+from desktop.domain.work_place import WorkPlace
 
 DEFAULT_ALLOWED = ("~/.agent/workspace", "/tmp/agent")
 DEFAULT_DENIED = ("~/.ssh", "~/.gnupg", "/etc/shadow", "/etc/passwd")
@@ -52,7 +54,7 @@ class SafetySettings:
     bytes."""
 
     workspace: str
-    """Where relative paths start and commands run."""
+    """Where relative paths start and commands run: the app's own folder for that, or a project."""
     allowed: tuple[str, ...] = DEFAULT_ALLOWED
     """Folders that tools may read and write."""
     denied: tuple[str, ...] = DEFAULT_DENIED
@@ -83,10 +85,35 @@ class SafetySettings:
     """How long a request waits; None: as long as it takes."""
     bash_path: str = ""
     """The shell; "": looked up."""
+    project: str = ""
+    """The folder of the thread that these settings are for, which is the workspace then; "": none."""
+    app_workspace: str = ""
+    """Where the app's own workspace is, beside a project; "": it is the workspace."""
+
+    def within(self, place: WorkPlace) -> SafetySettings:
+        """The same for calls of a thread that works in a project: work starts there, and what is denied stays so.
+        Whether the project itself is open is judged with the disk, not here."""
+        if not place.project or place.project == self.project:
+            return self
+        own = self.app_workspace or self.workspace
+        return replace(
+            self,
+            workspace=place.project,
+            project=place.project,
+            app_workspace=own,
+            allowed=tuple(_from(own, entry) for entry in self.allowed),
+            denied=tuple(_from(own, entry) for entry in self.denied),
+            granted=tuple(_from(own, entry) for entry in self.granted),
+        )
 
     def timeout_of(self, tool: str) -> float:
         """Seconds one call of this tool may take (R-TMO-1)."""
         return self.tool_timeouts.get(tool, self.tool_timeout_s)
+
+
+def _from(folder: str, entry: str) -> str:
+    """An entry that means the same place wherever relative paths start."""
+    return entry if not entry or entry.startswith("~") or os.path.isabs(entry) else os.path.join(folder, entry)
 
 
 SettingsProvider = Callable[[], SafetySettings]
@@ -149,6 +176,10 @@ class EntryFacts:
 class PathPolicy(Protocol):
     """The filesystem boundary. Blocks for a few system calls."""
 
+    def within(self, place: WorkPlace) -> PathPolicy:
+        """The boundary of calls that are made there."""
+        ...
+
     def explain(self, path: str, access: Access) -> PathVerdict:
         """Judge a path; never raises for what the path says."""
         ...
@@ -181,6 +212,10 @@ class WriteOutcome:
 class GuardedFiles(Protocol):
     """Files behind the boundary, opened at the handle (R-FS-9). Every method blocks; raises BoundaryViolation when
     the path may not be used or is no longer what was checked, ToolFailure for what the disk says."""
+
+    def within(self, place: WorkPlace) -> GuardedFiles:
+        """The files of calls that are made there."""
+        ...
 
     def explain(self, path: str, access: Access) -> PathVerdict:
         """Judge a path, as ``PathPolicy.explain`` does."""
@@ -256,6 +291,10 @@ class ShellReading:
 
 class ShellReader(Protocol):
     """Reads shell commands before anybody is asked."""
+
+    def within(self, place: WorkPlace) -> ShellReader:
+        """The reader of commands that start there."""
+        ...
 
     def read(self, command: str) -> Awaitable[ShellReading]:
         """Read a command; never raises for its text: unreadable is admin (R-BLK-5)."""
@@ -335,6 +374,10 @@ class ConfinementReport:
 
 class Confinement(Protocol):
     """Wraps commands so that the boundary binds them too (C-33); approving a call never lifts it."""
+
+    def within(self, place: WorkPlace) -> Confinement:
+        """The same for processes of calls that are made there."""
+        ...
 
     def probe(self) -> ConfinementReport:
         """Try it for real, once; blocking (tens of milliseconds)."""

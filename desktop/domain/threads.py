@@ -69,6 +69,8 @@ class ThreadRecord:
     """The job whose run it is."""
     archived: bool = False
     """Out of the list by day, and still found."""
+    project: str = ""
+    """The folder that it works in, resolved when a person chose it; "": none."""
 
     @property
     def editor(self) -> str:

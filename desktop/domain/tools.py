@@ -12,6 +12,7 @@ from desktop.domain.judgement import Category, CommandPart, Judgement
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import MediaBlock
 from desktop.domain.run_meta import RunMeta
+from desktop.domain.work_place import WorkPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class ToolCallContext:
     """What ``execute`` receives beside its arguments."""
 
     meta: RunMeta
-    """Run metadata with the token (R-TOOL-6)."""
+    """Run metadata with the token (R-TOOL-6), and the place where the call is made."""
     call_id: str
     """The call."""
     chain: tuple[str, ...] = ()
@@ -108,9 +109,8 @@ class ToolCallContext:
 class CommandTool(Protocol):
     """A tool whose argument ``command`` is a shell command, taken apart for whoever compares it with a pattern."""
 
-    def parts_of(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> Awaitable[tuple[CommandPart, ...]]:
-        """The commands of a call in a thread with this environment, whatever its arguments are; never empty, for what
-        cannot be read is hidden."""
+    def parts_of(self, args: Mapping[str, Any], place: WorkPlace) -> Awaitable[tuple[CommandPart, ...]]:
+        """The commands of a call, whatever its arguments are; never empty, for what cannot be read is hidden."""
         ...
 
 
@@ -124,15 +124,6 @@ class GuidedTool(Protocol):
         ...
 
 
-@runtime_checkable
-class EnvironmentTool(Protocol):
-    """A tool whose process gets variables of the thread: they belong to how it is judged, too."""
-
-    def precheck_within(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> Awaitable[PreCheck]:
-        """``precheck`` of a call in a thread with this environment."""
-        ...
-
-
 class Tool(Protocol):
     """Everything callable that the pipeline gates. ``params`` is sent to the model and validates (R-TOOL-7)."""
 
@@ -141,8 +132,8 @@ class Tool(Protocol):
         """The tool's declaration for models, the browser and the gates."""
         ...
 
-    def precheck(self, args: Mapping[str, Any]) -> Awaitable[PreCheck]:
-        """Judge a call before anyone is asked; touches nothing (gate 9)."""
+    def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> Awaitable[PreCheck]:
+        """Judge a call that is made in ``place`` before anyone is asked; touches nothing (gate 9)."""
         ...
 
     def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> Awaitable[ToolResult]:

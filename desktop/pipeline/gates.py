@@ -15,7 +15,8 @@ from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.middleware import CallNext
 from desktop.domain.permission import Decision, PermissionRequest, without_message
-from desktop.domain.tools import CommandTool, EnvironmentTool, PreCheck, StandsFor, Tool, ToolResult
+from desktop.domain.tools import CommandTool, PreCheck, StandsFor, Tool, ToolResult
+from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.context import CallContext, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 from desktop.recovery.past import OUTCOME_UNKNOWN, VALUE_UNKNOWN
@@ -37,7 +38,7 @@ class AllowedToolsGate:
         spec, arguments = call.target.spec, call.arguments or {}
         parts: tuple[CommandPart, ...] = ()
         if isinstance(call.target, CommandTool):
-            parts = await call.target.parts_of(arguments, call.meta.environment)
+            parts = await call.target.parts_of(arguments, call.meta.work_place)
         if not call.request.caller.allowed.permits(spec, arguments, parts):
             raise Denied(f"{spec.name} is not among the tools allowed here.", code="denied.allowed_tools")
 
@@ -88,20 +89,14 @@ class SafetyGate:
 
 
 async def prechecked(call: CallContext) -> PreCheck:
-    """How the tool judges this call, in the environment that it would run in."""
-    if isinstance(call.target, EnvironmentTool):
-        return await call.target.precheck_within(call.frozen, call.meta.environment)
-    return await call.target.precheck(call.frozen)
+    """How the tool judges this call, in the place where it would run."""
+    return await call.target.precheck(call.frozen, call.meta.work_place)
 
 
-async def judged_as(target: Tool, arguments: Mapping[str, Any], environment: Mapping[str, str]) -> StandsFor:
+async def judged_as(target: Tool, arguments: Mapping[str, Any], place: WorkPlace) -> StandsFor:
     """How a tool would judge a call that nobody makes yet: for a question that stands for it."""
     frozen = frozen_copy(arguments)
-    if isinstance(target, EnvironmentTool):
-        check = await target.precheck_within(frozen, environment)
-    else:
-        check = await target.precheck(frozen)
-    return StandsFor(target.spec, frozen, check)
+    return StandsFor(target.spec, frozen, await target.precheck(frozen, place))
 
 
 def refused(check: PreCheck) -> None:

@@ -15,6 +15,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.skills.formats.category import effective_category
 from desktop.skills.formats.loader import read_bytes
 
@@ -119,7 +120,7 @@ class SkillTool:
         self.spec = spec_of(definition)
         self._runner = runner
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Gate 9: only what is ready runs (R-SK-15); code from a file is bound to that file as it was approved. What is
         remembered about a skill in a file is about this file, as it is, for these arguments (R-PRM-3)."""
         definition = self.definition

@@ -16,7 +16,7 @@ from desktop.store.worker import StoreThread
 _PURGE = 200  # messages deleted at once, so that other work gets its turn between
 _COLUMNS = (
     "thread_id, title, created_at, updated_at, agent, model, pinned, deleted_at, titled_by, label, state, "
-    "input_tokens, output_tokens, reasoning_tokens, cached_tokens, cost_usd"
+    "project, input_tokens, output_tokens, reasoning_tokens, cached_tokens, cost_usd"
 )
 
 
@@ -90,6 +90,10 @@ class ThreadRepository:
     async def set_agent(self, *, thread_id: str, agent: str) -> None:
         """The agent of the next run."""
         await self._set(thread_id, agent=clean(agent))
+
+    async def set_project(self, *, thread_id: str, project: str) -> None:
+        """The folder that its next run works in; "": none."""
+        await self._set(thread_id, project=clean(project))
 
     async def set_label(self, *, thread_id: str, label: str) -> None:
         """A short word shown with the title."""
@@ -176,6 +180,7 @@ def insert(connection: sqlite3.Connection, record: ThreadRecord) -> None:
         record.titled_by,
         clean(record.label),
         record.state,
+        clean(record.project),
         *usage_row(record.usage),
     )
     marks = ",".join("?" * len(values))

@@ -34,7 +34,7 @@ def calling(files: list[Source], function: str) -> set[str]:
 def test_a_tool_is_run_in_one_place_and_judged_by_the_gates_alone() -> None:
     ours = [file for file in sources(ROOT, "desktop") if not file.name.startswith(SQL)]
     assert callers(ours, "execute") == {"desktop/pipeline/execute.py"}
-    assert callers(ours, "precheck") == callers(ours, "precheck_within") == {"desktop/pipeline/gates.py"}
+    assert callers(ours, "precheck") == {"desktop/pipeline/gates.py"}
     assert callers(ours, "execute") | {"desktop/pipeline/gates.py"} == calling(ours, "prechecked")
 
 

@@ -23,6 +23,7 @@ from desktop.domain.permission import AuditEntry, RuleRecord
 from desktop.domain.rules import RuleDraft, Simulation
 from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import Tool
+from desktop.domain.work_place import NOWHERE
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement.environment import AllowlistEnvironment
@@ -103,7 +104,7 @@ class Room:
 
     async def call(self, tool: Tool, arguments: dict[str, Any]) -> None:
         """One call through everything but the person."""
-        check = await tool.precheck(arguments)
+        check = await tool.precheck(arguments, NOWHERE)
         call = Call(check.category, tool.spec.name, arguments, check, tags=tool.spec.tags)
         await self.gate.decide(call, lambda _request: None)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from desktop.domain.tools import StandsFor
+from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.gates import judged_as
 from desktop.safety.confinement.output import upright
 from desktop.safety.confinement.process import held
@@ -36,9 +37,9 @@ def other_agents(
     needs it."""
     requests = OpenRequests()
 
-    async def judge(tool: str, arguments: Mapping[str, Any], environment: Mapping[str, str]) -> StandsFor | None:
+    async def judge(tool: str, arguments: Mapping[str, Any], place: WorkPlace) -> StandsFor | None:
         found = registry.find(tool)
-        return await judged_as(found, arguments, environment) if found is not None else None
+        return await judged_as(found, arguments, place) if found is not None else None
 
     registry.register(AgentAsks(cli.policy, judge, requests))
     registry.register(AgentDid())

@@ -13,6 +13,7 @@ from desktop.domain.errors import AssentError, CancellationError, Denied
 from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.context import CallContext, CallRequest
 from desktop.pipeline.gates import TrustGate
 from desktop.pipeline.validation import frozen_copy
@@ -29,7 +30,7 @@ class MissingTool:
 
     spec: ToolSpec
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Judge a call of a tool that is not there: what it would do is not known."""
         return PreCheck(self.spec.category)
 

@@ -16,6 +16,7 @@ from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome, CodeSession, 
 from desktop.domain.errors import BugError, Denied, KnownError
 from desktop.domain.judgement import Category
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.context import CallContext, CodePlace
 from desktop.pipeline.execute import cut
 from desktop.pipeline.names import Caller
@@ -88,7 +89,7 @@ class CodeTool:
         self._refused = ""
         self._finishing = asyncio.Lock()
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Running code is reading; what it does is asked about when it does it."""
         return PreCheck(Category.READ, preview={"kind": "code", "language": "javascript"})
 

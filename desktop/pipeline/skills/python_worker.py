@@ -21,6 +21,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.processes import ChildRefused
 from desktop.domain.safety import Confinement, ProcessSpec
 from desktop.domain.skills import SkillDef
+from desktop.domain.work_place import NOWHERE
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skills.outside import AGENT, SourceOf, approved, plain, view_of, without_app_values
 from desktop.skills.values.kinds import ValueProblem
@@ -46,8 +47,8 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 
 class PythonWorker:
-    """``workspace`` is where the process starts; ``source`` reads a skill's file (of a pinned one only what was seen);
-    ``at_once`` is how much a run may wait for."""
+    """``workspace`` is where the process starts where there is no project; ``source`` reads a skill's file (of a pinned
+    one only what was seen); ``at_once`` is how much a run may wait for."""
 
     def __init__(
         self, confinement: Confinement, workspace: Callable[[], str], source: SourceOf, *, at_once: int = MAX_UNDER_WAY
@@ -80,8 +81,9 @@ class PythonWorker:
             )
         script = _ROOT / "desktop" / "workers" / "python_skill" / "__main__.py"
         argv = (sys.executable, "-I", "-S", "-B", "-X", "utf8", str(script))
-        plain = ProcessSpec(argv, self._workspace(), {})
-        wrapped = self._confinement.wrap(
+        place = context.call.meta.work_place if context.call is not None else NOWHERE
+        plain = ProcessSpec(argv, place.project or self._workspace(), {})
+        wrapped = self._confinement.within(place).wrap(
             plain,
             narrow=_needed(sys.executable),
             network=definition.wants_network,

@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.safety import Access, ListedEntry, PathVerdict, WriteOutcome
+from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.policy import BoundaryPolicy
 
@@ -120,6 +121,10 @@ class BoundaryFiles:
     def __init__(self, policy: BoundaryPolicy, walker: PathWalker | None = None) -> None:
         self._policy = policy
         self._walker = walker or PathWalker()
+
+    def within(self, place: WorkPlace) -> BoundaryFiles:
+        """The files of calls that are made there."""
+        return BoundaryFiles(self._policy.within(place), self._walker) if place.project else self
 
     def explain(self, path: str, access: Access) -> PathVerdict:
         """Judge a path, as the policy does."""

@@ -11,17 +11,20 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Set
+from copy import copy
 from functools import cached_property
 
 from desktop.domain.errors import BoundaryViolation
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, PathVerdict, SafetySettings, SettingsProvider
+from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.autorun_places import hooks_folder, runs_later
 from desktop.safety.boundary.disk_snapshot import StatCache
 from desktop.safety.boundary.installation import around_it, installation
 from desktop.safety.boundary.mounts import MountIds, Mounts
 from desktop.safety.boundary.paths import Identity, PathProblem
+from desktop.safety.boundary.project import closed_because
 
 # In the home of the app: never readable by tools, because conversations and logs of other threads are there.
 SECRET_NAMES = ("data", "logs")
@@ -127,6 +130,8 @@ class Lists:
 
     workspace: str
     """Where relative paths start."""
+    own_workspace: str
+    """The app's own workspace, which a project is not."""
     allowed: tuple[BoundaryRule, ...]
     """The folders that are allowed."""
     granted: tuple[BoundaryRule, ...]
@@ -168,6 +173,14 @@ class BoundaryPolicy:
         self._around = around_it() if installed is None else ()
         self._mounts = MountIds()
 
+    def within(self, place: WorkPlace) -> BoundaryPolicy:
+        """The boundary of calls that are made there: a project's folder is open to them, and where they start."""
+        if not place.project:
+            return self
+        made = copy(self)
+        made._settings = lambda: self._settings().within(place)
+        return made
+
     def lists(self, moment: StatCache | None = None) -> Lists:
         """The rules in force now."""
         settings, moment = self._settings(), moment or StatCache()
@@ -188,7 +201,8 @@ class BoundaryPolicy:
 
         return Lists(
             workspace=moment.real(base),
-            allowed=rules(settings.allowed),
+            own_workspace=moment.real(workspace_of(settings, own=True)),
+            allowed=(*_project(settings, moment), *rules(settings.allowed)),
             granted=rules(settings.granted),
             denied=rules((*settings.denied, *screen_passwords()), closing=True),
             secret=own(SECRET_NAMES),
@@ -202,7 +216,7 @@ class BoundaryPolicy:
         settings, moment = self._settings(), StatCache()
         base = workspace_of(settings)
         found = (BoundaryRule.of(entry, base, moment=moment) for entry in (*settings.allowed, *settings.granted))
-        return [rule.resolved for rule in found if rule is not None]
+        return [rule.resolved for rule in (*_project(settings, moment), *found) if rule is not None]
 
     def explain(
         self, path: str, access: Access, moment: StatCache | None = None, lists: Lists | None = None
@@ -210,6 +224,8 @@ class BoundaryPolicy:
         """Judge a path (R-FS-1..7, R-FS-10, R-FS-13). Never raises for what the path says. ``moment``, if not now, and
         the ``lists`` of then, for what judges many paths at once."""
         settings, moment = self._settings(), moment or StatCache()
+        if why := _astray(settings, path, moment):
+            return PathVerdict(False, path, "", "outside", f"Permission denied: {why}.", access)
         try:
             resolved = moment.resolve(path, workspace_of(settings))
         except PathProblem as problem:
@@ -245,7 +261,7 @@ class BoundaryPolicy:
             )
         elevated = f"only the grant for this session ({found.text}) allows it" if granting else ""
         if access is Access.WRITE:
-            elevated = elevated or elevated_write(resolved, lists.workspace)
+            elevated = elevated or elevated_write(resolved, lists.workspace, lists.own_workspace)
         sentence = f"{resolved} is inside the allowed folder {found.text}."
         return PathVerdict(True, given, resolved, f"allowed {found.text}", sentence, access, elevated, identity)
 
@@ -292,7 +308,7 @@ class BoundaryPolicy:
             return own.resolved
         if lists.home is None or not lists.home.covers(resolved, line):
             return ""
-        workspace, home = lists.workspace, lists.home.resolved
+        workspace, home = lists.own_workspace, lists.home.resolved
         if workspace != home and paths.is_within(workspace, home) and paths.is_within(resolved, workspace):
             return ""
         return home
@@ -304,9 +320,27 @@ def screen_passwords() -> tuple[str, ...]:
     return (*SCREEN_PASSWORDS, *(path for path in named if os.path.isabs(path)))
 
 
-def workspace_of(settings: SafetySettings) -> str:
-    """The workspace as an absolute path, links not followed."""
-    return os.path.abspath(os.path.expanduser(settings.workspace))
+def workspace_of(settings: SafetySettings, *, own: bool = False) -> str:
+    """The workspace as an absolute path, links not followed; ``own``: the app's, where that is a project."""
+    return os.path.abspath(os.path.expanduser((own and settings.app_workspace) or settings.workspace))
+
+
+def _project(settings: SafetySettings, moment: StatCache) -> tuple[BoundaryRule, ...]:
+    """The project as an allowed folder, as long as it is the folder that was chosen."""
+    project = settings.project
+    if not project or closed_because(project, moment):
+        return ()
+    status = moment.status(project)
+    return (BoundaryRule(project, project, None if status is None else paths.identity_of(status)),)
+
+
+def _astray(settings: SafetySettings, path: str, moment: StatCache) -> str:
+    """Why a path that starts in the project leads nowhere, or "". Without its folder it means no other place."""
+    project = settings.project
+    if not project or os.path.isabs(path) or path.startswith("~"):
+        return ""
+    why = closed_because(project, moment)
+    return f"the project folder {project} {why}" if why else ""
 
 
 def _status(path: str) -> os.stat_result | None:
@@ -332,6 +366,7 @@ def only_granted(settings: SafetySettings, found: Iterable[str]) -> str:
         tuple(rule for entry in entries if (rule := BoundaryRule.of(entry, base, moment=moment)) is not None)
         for entries in (settings.allowed, settings.granted)
     )
+    allowed = (*_project(settings, moment), *allowed)
     for path in found:
         line = paths.existing_identities(path)
         if _covering(granted, path, line) is not None and _covering(allowed, path, line) is None:
@@ -386,8 +421,9 @@ def _files_below(folder: str) -> Iterator[tuple[str, str]]:
             yield here, name
 
 
-def elevated_write(resolved: str, workspace: str) -> str:
-    """Why writing here is admin although it is allowed, or "" (R-TOOL-4)."""
+def elevated_write(resolved: str, workspace: str, beside: str = "") -> str:
+    """Why writing here is admin although it is allowed, or "" (R-TOOL-4). ``beside``: another workspace, whose hooks
+    count as well."""
     home = StatCache().real(os.path.expanduser("~"))
     for root in _SYSTEM:
         if paths.is_within(resolved, root, fold=os.name == "nt"):
@@ -396,7 +432,7 @@ def elevated_write(resolved: str, workspace: str) -> str:
     for root in _SYSTEM_UNLESS_OURS:
         if not ours and paths.is_within(resolved, root):
             return f"{root} is a system path"
-    hooks = hooks_folder(workspace)
-    if hooks and paths.is_within(resolved, hooks):
+    hooks = (hooks_folder(one) for one in dict.fromkeys((workspace, beside)) if one)
+    if any(place and paths.is_within(resolved, place) for place in hooks):
         return "git runs the hooks of this project from here"
     return runs_later(resolved, workspace, home)

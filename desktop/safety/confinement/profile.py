@@ -47,7 +47,7 @@ class SandboxProfile:
     read_only: tuple[str, ...]
     """The app's own folders inside writable ones."""
     again_writable: tuple[str, ...]
-    """The workspace inside those."""
+    """The app's workspace inside those."""
     hidden: tuple[str, ...]
     """What it neither reads nor writes."""
     network: bool
@@ -181,7 +181,7 @@ def _own_folders(lists: Lists, writable: list[str]) -> tuple[tuple[str, ...], tu
         closed.append(home)
     touched = tuple(path for path in by_depth(set(closed)) if any(is_within(path, root) for root in writable))
     protected = [rule.resolved for rule in (*lists.protected, *lists.secret)]
-    inner = lists.workspace
+    inner = lists.own_workspace
     overlaps = any(is_within(inner, path) or is_within(path, inner) for path in protected)
     ours = home and inner != home and is_within(inner, home) and not overlaps and os.path.isdir(inner)
     return touched, ((inner,) if ours and any(is_within(inner, path) for path in touched) else ())

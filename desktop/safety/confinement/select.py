@@ -23,7 +23,8 @@ from pathlib import Path
 
 from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.safety import Access, ConfinementKind, ConfinementReport, ProcessSpec, SettingsProvider
+from desktop.domain.safety import Access, Confinement, ConfinementKind, ConfinementReport, ProcessSpec, SettingsProvider
+from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement import reports, seatbelt
@@ -104,6 +105,10 @@ class SystemConfinement:
                 self._report = next(found, None) or reports.nothing(here.platform)
             return self._report
 
+    def within(self, place: WorkPlace) -> Confinement:
+        """The same for processes of calls that are made there."""
+        return ConfinementWithin(self, place) if place.project else self
+
     def wrap(
         self,
         spec: ProcessSpec,
@@ -115,6 +120,7 @@ class SystemConfinement:
         cache: str = "",
         opened: tuple[str, ...] = (),
         own: tuple[str, ...] = (),
+        place: WorkPlace = NOWHERE,
     ) -> ProcessSpec:
         """The same process inside the sandbox as the settings are now. Raises ToolFailure when they cannot be built.
 
@@ -122,22 +128,23 @@ class SystemConfinement:
         skills, R-SK-14). ``network`` instead of the setting's. Not ``writes``: what it may write otherwise it can only
         read (calls that are judged as reading). Not ``grants``: what was opened for this session is not open to it.
         ``cache``: whose cache it gets; what only reads gets none. ``opened``: denied paths that this process reads.
-        ``own``: what is its own, and which it writes whatever else it may.
+        ``own``: what is its own, and which it writes whatever else it may. ``place``: where the call is made that it
+        belongs to.
         """
-        kind = self.probe().kind
-        profile = profile_for(self._policy, self._settings, grants=grants, opened=opened)
+        kind, policy = self.probe().kind, self._policy.within(place)
+        profile = profile_for(policy, self._settings, grants=grants, opened=opened)
         if network is not None:
             profile = replace(profile, network=network)
         if narrow is not None:
             profile = replace(profile, seen=tuple(path for path in (*SYSTEM, *narrow) if os.path.exists(path)))
         profile = profile if writes else profile.reading()
         if own:
-            kept = own_places(own, self._policy.lists())
+            kept = own_places(own, policy.lists())
             profile = replace(profile, again_writable=(*profile.again_writable, *kept))
         if cache and (writes or own) and self._caches and (folder := cache_of(self._caches, cache)):
             profile = replace(profile, again_writable=(*profile.again_writable, folder))
             spec = replace(spec, env=pointed_at(spec.env, folder))
-        spec, private = self._placed(spec), "commands" if writes else "readers"
+        spec, private = _placed(policy, spec), "commands" if writes else "readers"
         if kind == "bubblewrap":
             return in_bubblewrap(self._bwrap, self._filter, spec, profile, self._closing, self._inherited)
         if kind == "landlock":
@@ -182,15 +189,6 @@ class SystemConfinement:
                 with contextlib.suppress(OSError):
                     folder.cleanup()
             self._folders.clear()
-
-    def _placed(self, spec: ProcessSpec) -> ProcessSpec:
-        """Where it starts, without links: whoever starts it looks whether it is still that folder."""
-        real = paths.real(spec.cwd)
-        if not os.path.isdir(real):
-            raise ToolFailure(f"The workspace {spec.cwd} does not exist.", code="tool.not_started")
-        if real != spec.cwd and not self._policy.explain(real, Access.LIST).allowed:
-            raise BoundaryViolation(f"{spec.cwd} leads to {real}, outside the allowed folders; nothing was started.")
-        return replace(spec, cwd=real, settled=True)
 
     def _folder(self, use: str) -> str:
         """A temporary folder of ours, made when first needed."""
@@ -248,6 +246,32 @@ class SystemConfinement:
         closing = (*self._launcher, "ports", ports)
         wrap = partial(in_bubblewrap, self._bwrap, self._filter, closing=closing, inherited=self._inherited)
         return closing if refuses_outside(wrap, network=True) else ()
+
+
+class ConfinementWithin:
+    """Implements ``domain.safety.Confinement`` for the processes of one place: what holds them is the same."""
+
+    def __init__(self, confinement: SystemConfinement, place: WorkPlace) -> None:
+        self._confinement = confinement
+        self._place = place
+        self.wrap = partial(confinement.wrap, place=place)
+        self.probe = confinement.probe
+        self.wrap_apart = confinement.wrap_apart
+        self.drop_caches = confinement.drop_caches
+
+    def within(self, place: WorkPlace) -> Confinement:
+        """The same for processes of calls that are made there."""
+        return self._confinement.within(place)
+
+
+def _placed(policy: BoundaryPolicy, spec: ProcessSpec) -> ProcessSpec:
+    """Where it starts, without links: whoever starts it looks whether it is still that folder."""
+    real = paths.real(spec.cwd)
+    if not os.path.isdir(real):
+        raise ToolFailure(f"The workspace {spec.cwd} does not exist.", code="tool.not_started")
+    if real != spec.cwd and not policy.explain(real, Access.LIST).allowed:
+        raise BoundaryViolation(f"{spec.cwd} leads to {real}, outside the allowed folders; nothing was started.")
+    return replace(spec, cwd=real, settled=True)
 
 
 def _sealed_file(name: str, content: bytes) -> int:

@@ -90,7 +90,7 @@ def facts_of_other(check: PreCheck, meta: RunMeta) -> CallFacts | None:
     if about is None:
         return None
     facts = call_facts(about.spec, about.arguments, about.check, about.check.category, meta.thread_id)
-    return replace(facts, above=meta.above) if meta.above else facts
+    return replace(facts, above=meta.above, project=meta.project) if meta.above or meta.project else facts
 
 
 def passes_by_setting(

@@ -31,6 +31,7 @@ from desktop.domain.permission import (
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import AuditSink, Redactor, RuleBook, RuleMatch, SettingsProvider
 from desktop.domain.tools import PreCheck, StandsFor, Tool
+from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.policy import only_granted
 from desktop.safety.permission.decide import answer, call_facts, facts_of_other, passes_by_setting
 from desktop.safety.permission.digest import CallSignature, RunMemory, digest_of, signature_of
@@ -272,7 +273,8 @@ class PermissionGate:
             return _deny(request, "remembered", "everything from this run is denied")
         refused = _unconsented(request) or job.refusal(facts)
         if request.paths and not refused:
-            opened = await asyncio.to_thread(only_granted, self._settings(), request.paths)
+            settings = self._settings().within(WorkPlace(facts.project))
+            opened = await asyncio.to_thread(only_granted, settings, request.paths)
             refused = f"only a folder opened for this session allows {opened}, and jobs use none" if opened else ""
         return _deny(request, "job", refused) if refused else Decision("allow_once", request.digest, by="job")
 
@@ -440,7 +442,8 @@ def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
     facts = call_facts(call.target.spec, arguments, check, call.category, call.meta.thread_id)
     if call.request.said and check.constraint:  # what is called, with its arguments alone
         facts = replace(facts, constraint=f"{facts.constraint} {json.dumps(call.request.said)}")
-    return replace(facts, above=call.meta.above) if call.meta.above else facts
+    meta = call.meta
+    return replace(facts, above=meta.above, project=meta.project) if meta.above or meta.project else facts
 
 
 def _extra_of(request: PermissionRequest, decision: Decision, redactor: Redactor | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from desktop.domain.lazy import lazy_module
 from desktop.domain.safety import SettingsProvider, ShellReading
+from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.policy import BoundaryPolicy
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ class LazyShellReader:
         self._settings = settings
         self._reader: BashReader | None = None
 
+    def within(self, place: WorkPlace) -> LazyShellReader:
+        """The reader of commands that start there."""
+        return _Within(self, place) if place.project else self
+
     async def read(self, command: str) -> ShellReading:
         """Judge a command that would start in the workspace."""
         return await asyncio.to_thread(self.read_now, command)
@@ -40,3 +45,19 @@ class LazyShellReader:
         if self._reader is None:
             self._reader = shell_reader.BashReader(self._policy, self._settings)
         return self._reader
+
+
+class _Within(LazyShellReader):
+    """The same reader, of commands that start in a project."""
+
+    def __init__(self, reader: LazyShellReader, place: WorkPlace) -> None:
+        self._outer = reader
+        self._place = place
+
+    def within(self, place: WorkPlace) -> LazyShellReader:
+        """The reader of commands that start there."""
+        return self._outer.within(place)
+
+    def warm(self) -> BashReader:
+        """Import it, if need be. Blocks."""
+        return self._outer.warm().within(self._place)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from desktop.domain.errors import SettingsError
 from desktop.domain.judgement import Category, CommandPart, Judgement
 from desktop.domain.safety import Access, Blocked, PathVerdict, SafetySettings, SettingsProvider, ShellReading
+from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.disk_snapshot import StatCache
 from desktop.safety.boundary.policy import BoundaryPolicy, workspace_of
 from desktop.safety.confinement.environment import met_by_commands
@@ -63,6 +64,13 @@ class BashReader:
         self._settings = settings
         self._host = host
         self._places = places or places_here(host())
+
+    def within(self, place: WorkPlace) -> BashReader:
+        """The reader of commands that start there."""
+        if not place.project:
+            return self
+        policy, settings = self._policy.within(place), self._settings
+        return BashReader(policy, lambda: settings().within(place), self._host, self._places)
 
     async def read(self, command: str) -> ShellReading:
         """Judge a command that would start in the workspace."""

@@ -223,7 +223,8 @@ class RunExecution:
             priority=self._priority,
         )
         unattended = order.terms.unattended if order.terms else None
-        return RunMeta(order.run_id, order.token, order.thread.thread_id, node, unattended=unattended)
+        thread = order.thread
+        return RunMeta(order.run_id, order.token, thread.thread_id, node, unattended=unattended, project=thread.project)
 
     @property
     def _budget(self) -> ExecutionBudget:

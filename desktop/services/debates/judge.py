@@ -46,7 +46,7 @@ async def judge(runtime: Runtime, debate: Debate, model: str, token: Cancellatio
         execution_budget=runtime.budget,
         spawn_budget=runtime.spawn_budget,
     )
-    meta = RunMeta(run_id, token, thread_id, node)
+    meta = RunMeta(run_id, token, thread_id, node, project=debate.thread.project)
     budget = bounds(runtime, debate, None)  # what the sides have used counts: the debate's limits are those of all
     budget.check()
     inherited = {

@@ -193,6 +193,7 @@ class DebateLibrary:
         await self._refuse(setup)
         first = turns[turn - 1].last_message_id if turn else (await self._topic(origin)).message_id
         record = self._thread(replace(setup, title=setup.title or origin.thread.title))
+        record = replace(record, project=origin.thread.project)
         await self._store.debates.fork(
             thread=record, setup=to_plain(setup), origin=thread_id, turn=turn, message_id=first
         )

@@ -96,7 +96,7 @@ def meta_of(
         execution_budget=runtime.budget,
         spawn_budget=runtime.spawn_budget,
     )
-    return RunMeta(run_id, token, thread_id, node, unattended=unattended)
+    return RunMeta(run_id, token, thread_id, node, unattended=unattended, project=debate.thread.project)
 
 
 def start_of(runtime: Runtime, debate: Debate, meta: RunMeta, above: CalledBy | None) -> AgentContext:

@@ -22,6 +22,7 @@ from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import Supervision
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.domain.tools import ToolCallContext, ToolResult
+from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.context import CallContext
 from desktop.services.chats.answer import AgentAnswer, answer_of, as_json
 from desktop.services.chats.run import RunExecution, RunOrder
@@ -179,7 +180,7 @@ class AgentCalls:
         message, prompt_text = await self._asked(agent, args, call)
         thread_id, model = place.thread_id, await self._model(agent, host, place)
         if begun is None:
-            await self._runtime().store.threads.create(record=_thread(agent, place, message, model))
+            await self._runtime().store.threads.create(record=_thread(agent, place, message, model, call.meta.project))
         else:
             message = begun.message
         meta = call.meta.called(thread_id, place.token, place.supervision)
@@ -212,9 +213,8 @@ class AgentCalls:
         skill = await self._prompt(agent)
         if skill is None:
             raise ConfigurationError(f"The agent {agent.shown} needs the skill {agent.side_a.prompt!r}.")
-        text = await skills.expanded(
-            skill, args, skill.metadata, {}, token=call.meta.cancellation, environment=agent.environment
-        )
+        place = WorkPlace(call.meta.project, agent.environment)
+        text = await skills.expanded(skill, args, skill.metadata, {}, token=call.meta.cancellation, place=place)
         given = as_json(dict(args))
         return str(args.get("message") or f"{TASK}\n\nIt was given these arguments:\n{given}"), text
 
@@ -295,7 +295,7 @@ class AgentCalls:
         return answer_of(execution.result, ending)
 
 
-def _thread(agent: AgentDefinition, place: AgentPlace, message: str, model: str) -> ThreadRecord:
+def _thread(agent: AgentDefinition, place: AgentPlace, message: str, model: str, project: str) -> ThreadRecord:
     now, stays = time.time(), place.kept == "permanent"
     return ThreadRecord(
         place.thread_id,
@@ -307,6 +307,7 @@ def _thread(agent: AgentDefinition, place: AgentPlace, message: str, model: str)
         deleted_at=None if stays else now,
         titled_by="auto",
         label=KEPT if stays else CHILD,
+        project=project,
     )
 
 

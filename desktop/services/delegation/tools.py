@@ -16,6 +16,7 @@ from desktop.domain.definitions import AgentDefinition, DefinitionProblem
 from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.skill_tool import AGENT_LIMIT_S
 from desktop.services.agents.cycles import agent_cycles
 from desktop.services.definitions.book import AgentBook
@@ -46,7 +47,7 @@ class AgentTool:
         self.spec = spec
         self._carry = carry
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Gate 9: the call is as grave as anything that the agent itself may do."""
         return PreCheck(self.spec.category)
 

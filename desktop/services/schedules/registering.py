@@ -15,6 +15,7 @@ from desktop.domain.errors import Denied, KnownError, ToolFailure
 from desktop.domain.jobs import MAX_MESSAGE, MAX_NAME, Job
 from desktop.domain.judgement import Category
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.services.schedules.service import JobService
 from desktop.skills.formats.loader import load_from_bytes
 
@@ -69,7 +70,7 @@ class ScheduleCreate:
         """The tool's declaration."""
         return SCHEDULE_CREATE
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Check the job, so that nobody is asked about one that could not be saved."""
         problems = [one for one in await self._jobs.problems(_job(args)) if not one.warning]
         said = "; ".join(f"{one.path}: {one.text.rstrip('.')}" for one in problems)
@@ -98,7 +99,7 @@ class SkillRegister:
         """The tool's declaration."""
         return SKILL_REGISTER
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """The whole file is shown. Nobody is asked about one that could not be kept, or would take another's place."""
         try:
             path = await asyncio.to_thread(self._place, args["text"])

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, WriteOutcome
 from desktop.domain.skills import SkillDef
+from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.opening import listed_entry
 
 MAX_READ = 1_000_000
@@ -62,6 +63,14 @@ class FilesWithSkills:
     def __init__(self, files: GuardedFiles) -> None:
         self._files = files
         self.skills: SkillsInUse | None = None
+
+    def within(self, place: WorkPlace) -> FilesWithSkills:
+        """The same for calls that are made there."""
+        if not place.project:
+            return self
+        made = FilesWithSkills(self._files.within(place))
+        made.skills = self.skills
+        return made
 
     def explain(self, path: str, access: Access) -> PathVerdict:
         """Judge a path as the boundary does; reading in the folder of a skill in use is allowed besides."""

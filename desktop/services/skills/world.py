@@ -23,6 +23,7 @@ from desktop.domain.lazy import lazy_module, load
 from desktop.domain.safety import Access, GuardedFiles, SettingsProvider
 from desktop.domain.scopes import Interrupt
 from desktop.domain.skills import SkillDef
+from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skills.run import CodeWorker, SkillRuns, context_of
@@ -163,7 +164,7 @@ class SkillWorld:
         """A markdown skill's body, its directives expanded once (R-SK-12). Raises ToolFailure."""
         inherited, meta = await self.inherited(call), call.meta
         return await self.expanded(
-            definition, args, call.cascade.metadata, inherited, token=meta.cancellation, environment=meta.environment
+            definition, args, call.cascade.metadata, inherited, token=meta.cancellation, place=meta.work_place
         )
 
     async def inherited(self, call: CallContext) -> dict[str, Any]:
@@ -175,9 +176,7 @@ class SkillWorld:
             found[SESSION] = await self.shared["sessions"].recall(context_of(call), read)
         return found
 
-    async def named(
-        self, definition: SkillDef, asked: str, *, token: CancellationToken, environment: Mapping[str, str]
-    ) -> str:
+    async def named(self, definition: SkillDef, asked: str, *, token: CancellationToken, place: WorkPlace) -> str:
         """The text of a skill that a person's message brings in; what follows its name there are its arguments, and the
         text says of the others that they are not given. Raises like ``expanded``, and ConfigurationError."""
         wanted: Mapping[str, Any] = {}
@@ -189,7 +188,7 @@ class SkillWorld:
             found.setdefault(name, f"({name}: not given)" if usual is MISSING else usual)
         args = {ARGUMENTS: arguments_in(asked, definition.name), **found}
         config = await self.effective(definition)
-        return await self.expanded(definition, args, config, {}, token=token, environment=environment)
+        return await self.expanded(definition, args, config, {}, token=token, place=place)
 
     async def expanded(
         self,
@@ -199,14 +198,14 @@ class SkillWorld:
         context: Mapping[str, Any],
         *,
         token: CancellationToken,
-        environment: Mapping[str, str] | None = None,
+        place: WorkPlace = NOWHERE,
     ) -> str:
-        """The body for these values; ``environment`` are the thread's variables. Raises ToolFailure when the file
+        """The body for these values, in a thread that works in ``place``. Raises ToolFailure when the file
         cannot be read, a directive failed, or all of it takes too long (a file on a disk that does not answer);
         CancellationError as soon as the token is cancelled."""
         try:
             async with Interrupt(token, seconds=self._timeout):
-                return await self._expanded(definition, args, config, context, environment or {})
+                return await self._expanded(definition, args, config, context, place)
         except TimeoutError as error:
             raise ToolFailure(
                 f"The text of {definition.name} was not ready after {self._timeout:g} s.",
@@ -219,14 +218,14 @@ class SkillWorld:
         args: Mapping[str, Any],
         config: Mapping[str, Any],
         context: Mapping[str, Any],
-        environment: Mapping[str, str],
+        place: WorkPlace,
     ) -> str:
         try:
             body = await asyncio.to_thread(self._body, definition)
         except KnownError as error:
             raise ToolFailure(f"{definition.name} cannot be read: {error}", next_step=error.next_step) from error
         places = _marked(definition, body, args)
-        resolvers = self._resolvers(definition, args, config, context, environment)
+        resolvers = self._resolvers(definition, args, config, context, place)
         done = await skills_directives.expand(places.text, resolvers)
         failed = next((problem for problem in done.problems if problem.code in ("failed", "limit")), None)
         if failed is not None:
@@ -251,11 +250,11 @@ class SkillWorld:
         args: Mapping[str, Any],
         config: Mapping[str, Any],
         context: Mapping[str, Any],
-        environment: Mapping[str, str],
+        place: WorkPlace,
     ) -> dict[str, Resolver]:
-        safety = self._safety() if self._safety is not None else None
+        safety, environment = self._safety() if self._safety is not None else None, place.environment
         allowed = {*(safety.environment_allowlist if safety is not None else ()), *environment}
-        folder, values = self._folder(definition), skills_directives.value_resolver
+        folder, values = self._folder(definition, place), skills_directives.value_resolver
         return {
             "arg": values(args),
             "config": values(config),
@@ -264,14 +263,14 @@ class SkillWorld:
             "skill": self._named,
             "tool": self._named,
             "path": lambda call: os.path.normpath(os.path.join(folder, call.arg)),
-            "inline": lambda call: self._inline(definition, call.arg),
+            "inline": lambda call: self._inline(definition, call.arg, place),
         }
 
-    def _folder(self, definition: SkillDef) -> str:
-        """Where relative paths of its text begin: beside its file, else in the workspace."""
+    def _folder(self, definition: SkillDef, place: WorkPlace) -> str:
+        """Where relative paths of its text begin: beside its file, else where the thread works."""
         if definition.path or self._safety is None:
             return os.path.dirname(definition.path)
-        return self._safety().workspace
+        return place.project or self._safety().workspace
 
     async def _named(self, call: DirectiveCall) -> str | None:
         """``:skill[ref]`` and ``:tool[ref]``: its name and what it does."""
@@ -281,21 +280,22 @@ class SkillWorld:
         tool = self.table.find(call.arg)
         return f"`{tool.spec.provider_name}` ({tool.spec.description})" if tool is not None else None
 
-    async def _inline(self, definition: SkillDef, given: str) -> str:
+    async def _inline(self, definition: SkillDef, given: str, place: WorkPlace) -> str:
         """The text of a file: in a folder skill's own folder, or anywhere that read_file may read (S-SK-1)."""
-        data = await asyncio.to_thread(self._read, definition, given)
+        data = await asyncio.to_thread(self._read, definition, given, place)
         if len(data) > MAX_INLINE:
             raise ToolFailure(f"{given} is larger than {MAX_INLINE} bytes")
         return data.decode("utf-8", "replace")
 
-    def _read(self, definition: SkillDef, given: str) -> bytes:
+    def _read(self, definition: SkillDef, given: str, place: WorkPlace) -> bytes:
         """What is denied is denied beside a skill too (R-FS-3). Never waits for a pipe: see ``open_read``."""
-        path = os.path.join(self._folder(definition), given)
+        path = os.path.join(self._folder(definition, place), given)
         try:
             real = os.path.realpath(path)
         except ValueError as error:
             raise ToolFailure(f"{given!r} is no path") from error
-        verdict = self._files.explain(real, Access.READ) if self._files is not None else None
+        files = self._files.within(place) if self._files is not None else None
+        verdict = files.explain(real, Access.READ) if files is not None else None
         if verdict is not None and verdict.rule.startswith(("denied", "protected")):
             raise BoundaryViolation(verdict.sentence)
         try:
@@ -303,13 +303,14 @@ class SkillWorld:
         except KnownError as error:
             if error.code != "skills.not_beside":
                 raise
-        return self._within_boundary(path)
+        return self._within_boundary(files, path)
 
-    def _within_boundary(self, path: str) -> bytes:
-        if self._files is None:
+    @staticmethod
+    def _within_boundary(files: GuardedFiles | None, path: str) -> bytes:
+        if files is None:
             raise ToolFailure(f"{path} is not of the skill's own folder, and there is nothing here to read it with")
         try:
-            with self._files.open_read(path) as file:
+            with files.open_read(path) as file:
                 return file.read(MAX_INLINE + 1)
         except OSError as error:
             raise ToolFailure(f"{path} cannot be read: {error.strerror}") from error

@@ -58,12 +58,21 @@ class ThreadService:
     # -- threads ------------------------------------------------------------------------------------------------------
 
     async def create_thread(
-        self, *, agent: str = "assistant", model: str = "", title: str = "", thread_id: str = ""
+        self, *, agent: str = "assistant", model: str = "", title: str = "", thread_id: str = "", project: str = ""
     ) -> ThreadRecord:
-        """A new, empty thread (R-SES-1). ``thread_id``: one that ``new_id`` made for it before."""
+        """A new, empty thread (R-SES-1). ``thread_id``: one that ``new_id`` made for it before. ``project``: the folder
+        that was chosen for it; no thread takes over another's by itself."""
         now = time.time()
-        by = "person" if title else "none"
-        record = ThreadRecord(thread_id or new_id(), self._mask(title), now, now, agent, model, titled_by=by)  # type: ignore[arg-type]
+        record = ThreadRecord(
+            thread_id or new_id(),
+            self._mask(title),
+            now,
+            now,
+            agent,
+            model,
+            titled_by="person" if title else "none",
+            project=project,
+        )
         await self._store.threads.create(record=record)
         self._changed(record.thread_id, "created")
         return record

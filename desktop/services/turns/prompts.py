@@ -38,8 +38,10 @@ def system_text(
     """
     facts = [f"Today is {time.strftime('%A, %d %B %Y')}; the system is {platform.system()}."]
     if safety is not None:
-        facts.append(f"Relative paths start in the workspace {safety.workspace}; commands run there.")
-        facts.append(f"You may use these folders: {_listed((*safety.allowed, *safety.granted))}.")
+        project = (safety.project,) if safety.project else ()
+        what = "project folder" if project else "workspace"
+        facts.append(f"Relative paths start in the {what} {safety.workspace}; commands run there.")
+        facts.append(f"You may use these folders: {_listed((*project, *safety.allowed, *safety.granted))}.")
         facts.append(f"These are closed to you: {_listed(safety.denied)}.")
     if tools:
         facts.append("Your tools: " + "; ".join(_tool_line(tool) for tool in tools) + ".")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import SettingsProvider
 from desktop.domain.supervision import ExecutionBudget, SpawnBudget
 from desktop.domain.tools import Tool
+from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.pipeline.pipeline import Pipeline
 from desktop.services.definitions.book import AgentBook
 from desktop.services.skills.world import SkillWorld
@@ -152,18 +153,14 @@ def waits(bus: Bus, meta: RunMeta, why: str) -> None:
 
 
 def host_of(
-    runtime: Runtime,
-    model: ModelRef,
-    budget: BudgetTracker,
-    environment: Mapping[str, str] | None = None,
-    by: StartedBy = "model",
+    runtime: Runtime, model: ModelRef, budget: BudgetTracker, place: WorkPlace = NOWHERE, by: StartedBy = "model"
 ) -> Host:
     """What a run, or a skill that a person tries, lends to the agents in it: this model, and the app's own limits."""
     skills = runtime.skills
 
     def system(prompt: str, tools: Sequence[Tool]) -> str:
-        safety = runtime.safety() if runtime.safety is not None else None
-        return system_text(prompt, tools, safety, environment or {})
+        safety = runtime.safety().within(place) if runtime.safety is not None else None
+        return system_text(prompt, tools, safety, place.environment)
 
     async def begins(start: Start, meta: RunMeta) -> None:
         context = AgentContext(meta, agent=start.name, waits=partial(waits, runtime.bus, meta), start=start)

@@ -108,6 +108,7 @@ class SideTurn:
         prompt's text cannot be made, and what the store raises; everything else is in the result."""
         runtime = self.runtime
         self.meta = replace(self.meta, environment=self.spec.environment)
+        self.spec = replace(self.spec, project=self.meta.project)
         self._cut = self.unfinished is not None and self.unfinished.cut
         side = await ready(runtime, self.spec)
         await check_stops(runtime, side)
@@ -337,7 +338,7 @@ class SideTurn:
         below = self.recorder.below
         if below is None:
             below = self.recorder.below = self.budget.child(ExecutionBudget(), "the agents below")
-        host = host_of(self.runtime, self.spec.model, below, self.spec.environment)
+        host = host_of(self.runtime, self.spec.model, below, self.spec.place)
         inherited = {HOST: host, PERMISSIONS: side.allowed, "rootContextId": whose.root, AGENT: whose.scope}
         shared, above = self.runtime.skills.shared, self.below
         if above is None:

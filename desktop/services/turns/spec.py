@@ -25,6 +25,7 @@ from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.run_tree import BY_HAND
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
+from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.names import AllowedTools, Caller, ToolTable
 from desktop.services.skills.activation import named_in
 from desktop.services.turns.prompt_settings import model_settings, promised_by, settings_of
@@ -81,6 +82,13 @@ class SideSpec:
     """The limit where the side sets none."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The variables of the thread."""
+    project: str = ""
+    """The folder that the person's thread works in; set where the turn begins."""
+
+    @property
+    def place(self) -> WorkPlace:
+        """Where it works."""
+        return WorkPlace(self.project, self.environment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +250,7 @@ async def prompt_text(
     made."""
     spec = side.spec
     return spec.prompt_text or await runtime.skills.expanded(
-        side.skill, {}, side.metadata, context, token=token, environment=spec.environment
+        side.skill, {}, side.metadata, context, token=token, place=spec.place
     )
 
 
@@ -257,7 +265,7 @@ async def brought_in(
         if one.name == side.skill.name:
             continue
         try:
-            text = await skills.named(one, asked, token=token, environment=side.spec.environment)
+            text = await skills.named(one, asked, token=token, place=side.spec.place)
         except KnownError as error:
             if one.name in wanted:
                 raise
@@ -281,7 +289,7 @@ async def request_of(
 ) -> ModelRequest:
     """Model, system text and tools, without messages; ``text`` is the prompt's, ``asked`` is what skills may fit."""
     spec = side.spec
-    safety = runtime.safety() if runtime.safety is not None else None
+    safety = runtime.safety().within(spec.place) if runtime.safety is not None else None
     schemas = [described(tool, side.visible, runtime.pipeline) for tool in side.native]
     discovery = side.visible.discovery and side.mode != "code"
     fitting = await _fitting(runtime, side, asked, brought_in) if discovery and asked else ()

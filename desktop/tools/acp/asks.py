@@ -19,6 +19,7 @@ from desktop.domain.errors import BoundaryViolation
 from desktop.domain.judgement import Category
 from desktop.domain.safety import Access, PathPolicy
 from desktop.domain.tools import PreCheck, StandsFor, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 
 ASKS, DID = "acp-asks", "acp-did"
 """The tools' names."""
@@ -74,8 +75,8 @@ DID_SPEC = ToolSpec(
     lengthy=("given", "text"),
 )
 
-Judge = Callable[[str, Mapping[str, Any], Mapping[str, str]], Awaitable[StandsFor | None]]
-"""How a tool would judge a call, in a thread with these variables; None: there is no such tool."""
+Judge = Callable[[str, Mapping[str, Any], WorkPlace], Awaitable[StandsFor | None]]
+"""How a tool would judge a call that is made there; None: there is no such tool."""
 
 
 class OpenRequests:
@@ -111,14 +112,10 @@ class AgentAsks:
         self._judge = judge
         self._requests = requests
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Judge what it says that it wants, the graver the less is known of that."""
-        return await self.precheck_within(args, {})
-
-    async def precheck_within(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> PreCheck:
-        """The same in a thread with these variables."""
         until = self._requests.token(args["request"])
-        about = await self._about(args, environment)
+        about = await self._about(args, place)
         if about is not None:
             check = about.check
             return PreCheck(
@@ -133,7 +130,8 @@ class AgentAsks:
                 until=until,
             )
         paths = [self._path(path) for path in args.get("paths", ())]
-        judged = await asyncio.to_thread(lambda: [self._policy.explain(path, _access(args["kind"])) for path in paths])
+        policy, access = self._policy.within(place), _access(args["kind"])
+        judged = await asyncio.to_thread(lambda: [policy.explain(path, access) for path in paths])
         refused = next((one for one in judged if not one.allowed), None)
         kind = args["kind"]
         return PreCheck(
@@ -148,11 +146,11 @@ class AgentAsks:
     def _path(self, path: str) -> str:
         return os.path.expanduser(path)
 
-    async def _about(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> StandsFor | None:
+    async def _about(self, args: Mapping[str, Any], place: WorkPlace) -> StandsFor | None:
         tool, arguments, before = args.get("tool"), args.get("arguments"), args.get("before")
         if not isinstance(tool, str) or not isinstance(arguments, Mapping):
             return None
-        about = await self._judge(tool, arguments, environment)
+        about = await self._judge(tool, arguments, place)
         if about is None or not isinstance(before, str) or about.check.denied is not None:
             return about
         present = str(about.check.preview.get("before", ""))
@@ -161,7 +159,7 @@ class AgentAsks:
         if about.check.preview.get("notes") or not before or present.count(before) != 1:
             return None  # a part of the file that cannot be placed in it
         whole = present.replace(before, str(arguments.get("content", "")))
-        return await self._judge(tool, {**arguments, "content": whole}, environment)
+        return await self._judge(tool, {**arguments, "content": whole}, place)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """It was allowed: that is all there is to it."""
@@ -179,7 +177,7 @@ class AgentDid:
 
     spec = DID_SPEC
 
-    async def precheck(self, _args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, _args: Mapping[str, Any], _place: WorkPlace) -> PreCheck:
         """It is over already, inside a confinement that held it: there is nothing to judge."""
         return PreCheck(Category.READ)
 

@@ -16,6 +16,7 @@ from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.judgement import Category
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, SettingsProvider
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.tools.builtin.text_files import FileLines, NotText, read_part
 
 MAX_ENTRIES = 2000
@@ -51,7 +52,7 @@ LIST_DIRECTORY = ToolSpec(
     description="List a folder by name: folders end in /, links in @. Relative paths start in the workspace.",
     params={
         "type": "object",
-        "properties": {"path": {**_PATH, "description": "The folder; the workspace when left out."}},
+        "properties": {"path": {**_PATH, "description": "The folder; where relative paths start when left out."}},
         "additionalProperties": False,
     },
     category=Category.READ,
@@ -109,19 +110,20 @@ class ReadFile:
         """The tool's declaration."""
         return READ_FILE
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Judge the path against the boundary."""
-        verdict = await asyncio.to_thread(self._files.explain, args["path"], Access.READ)
+        verdict = await asyncio.to_thread(self._files.within(place).explain, args["path"], Access.READ)
         return judged(verdict, Category.READ)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """The lines asked for, cut to the output limit, with a notice where to go on."""
         context.meta.cancellation.check()
-        return await asyncio.to_thread(self._read, args["path"], args.get("offset", 1), args.get("limit"))
+        files = self._files.within(context.meta.work_place)
+        return await asyncio.to_thread(self._read, files, args["path"], args.get("offset", 1), args.get("limit"))
 
-    def _read(self, path: str, offset: int, limit: int | None) -> ToolResult:
+    def _read(self, files: GuardedFiles, path: str, offset: int, limit: int | None) -> ToolResult:
         room = max(1000, self._settings().output_limit - 300)
-        with self._files.open_read(path) as stream:
+        with files.open_read(path) as stream:
             size = os.fstat(stream.fileno()).st_size
             try:
                 part = read_part(stream, offset, limit, room)
@@ -160,15 +162,16 @@ class ListDirectory:
         """The tool's declaration."""
         return LIST_DIRECTORY
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Judge the folder against the boundary."""
-        verdict = await asyncio.to_thread(self._files.explain, args.get("path", "."), Access.LIST)
+        verdict = await asyncio.to_thread(self._files.within(place).explain, args.get("path", "."), Access.LIST)
         return judged(verdict, Category.READ)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """One line an entry, by name (R-BLT-6)."""
         context.meta.cancellation.check()
-        entries, total = await asyncio.to_thread(self._files.list_folder, args.get("path", "."), MAX_ENTRIES)
+        files = self._files.within(context.meta.work_place)
+        entries, total = await asyncio.to_thread(files.list_folder, args.get("path", "."), MAX_ENTRIES)
         lines = [_line(entry) for entry in entries]
         if total > len(entries):
             lines.append(f"[{total} entries; the first {len(entries)} are shown]")
@@ -199,22 +202,22 @@ class WriteFile:
         """The tool's declaration."""
         return WRITE_FILE
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Boundary, system paths, and the change as it will be shown (R-PRM-2)."""
-        return await asyncio.to_thread(self._precheck, args["path"], args["content"])
+        return await asyncio.to_thread(self._precheck, self._files.within(place), args["path"], args["content"])
 
-    def _precheck(self, path: str, content: str) -> PreCheck:
-        verdict = self._files.explain(path, Access.WRITE)
+    def _precheck(self, files: GuardedFiles, path: str, content: str) -> PreCheck:
+        verdict = files.explain(path, Access.WRITE)
         if not verdict.allowed:
             return judged(verdict, Category.WRITE)
         if why := cannot_hold(verdict.resolved) or not_utf8(content):
             return replace(judged(verdict, Category.WRITE), denied=why)
-        return judged(verdict, Category.WRITE, preview=self._preview(verdict, content))
+        return judged(verdict, Category.WRITE, preview=self._preview(files, verdict, content))
 
-    def _preview(self, verdict: PathVerdict, content: str) -> dict[str, Any]:
+    def _preview(self, files: GuardedFiles, verdict: PathVerdict, content: str) -> dict[str, Any]:
         """Before and after, each at most 200 KB; ``notes`` say what is not shown."""
         new = verdict.identity == "absent"
-        before, notes = ("", []) if new else self._before(verdict.resolved)
+        before, notes = ("", []) if new else self._before(files, verdict.resolved)
         after, cut = _capped(content)
         if cut:
             notes.append(f"the new text has {len(content)} characters; its beginning is shown")
@@ -228,9 +231,9 @@ class WriteFile:
             "size": len(content.encode("utf-8", "replace")),
         }
 
-    def _before(self, path: str) -> tuple[str, list[str]]:
+    def _before(self, files: GuardedFiles, path: str) -> tuple[str, list[str]]:
         try:
-            with self._files.open_read(path) as stream:
+            with files.open_read(path) as stream:
                 data = stream.read(PREVIEW_BYTES + 4)
         except (ToolFailure, OSError) as error:
             return "", [f"the present text cannot be shown: {error}"]
@@ -243,16 +246,17 @@ class WriteFile:
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """Write the file; the file that was approved must still be there (R-PRM-5)."""
         context.meta.cancellation.check()
-        return await asyncio.to_thread(self._write, args["path"], args["content"], context.identity)
+        files = self._files.within(context.meta.work_place)
+        return await asyncio.to_thread(self._write, files, args["path"], args["content"], context.identity)
 
-    def _write(self, path: str, content: str, identity: Mapping[str, str]) -> ToolResult:
+    def _write(self, files: GuardedFiles, path: str, content: str, identity: Mapping[str, str]) -> ToolResult:
         if why := not_utf8(content):
             raise why
         data = content.encode("utf-8")
-        expected = identity.get(self._files.explain(path, Access.WRITE).resolved) if identity else None
+        expected = identity.get(files.explain(path, Access.WRITE).resolved) if identity else None
         if identity and expected is None:
             raise BoundaryViolation(f"{path} leads to another place than what was approved; nothing was written.")
-        done = self._files.write_atomic(path, data, expected=expected)
+        done = files.write_atomic(path, data, expected=expected)
         made = f" Made {len(done.folders_made)} folders." if done.folders_made else ""
         verb = "Created" if done.created else "Replaced"
         facts = {"path": done.resolved, "size": done.size, "created": done.created}

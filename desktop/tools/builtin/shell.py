@@ -27,6 +27,7 @@ from desktop.domain.safety import (
     ShellReading,
 )
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.tools.builtin.process_result import (
     NETWORK_IS_OFF,
     NETWORK_WAS_NOT_GIVEN,
@@ -103,59 +104,46 @@ class Bash:
         """What models see, with the time limit in force."""
         return replace(BASH, timeout_s=self._settings().timeout_of("bash") + _AHEAD_OF_US_S)
 
-    async def parts_of(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[CommandPart, ...]:
+    async def parts_of(self, args: Mapping[str, Any], place: WorkPlace) -> tuple[CommandPart, ...]:
         """The commands that patterns compare. Implements ``CommandTool``: no argument has been checked yet."""
         command = args.get("command")
         if not isinstance(command, str) or len(command) > MAX_COMMAND or "\0" in command or _has_surrogates(command):
             return (_UNREAD,)
-        variables = assigned(self._environment.for_commands(command, environment))
-        return _parts(await self._reader.read(command), variables)
+        variables = assigned(self._environment.for_commands(command, place.environment))
+        return _parts(await self._reader.within(place).read(command), variables)
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
-        """Read the command: whether it is blocked, what it does, and why it may be admin."""
-        return await self.precheck_within(args, {})
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
+        """Read the command: whether it is blocked, what it does, and why it may be admin. Variables of the thread that
+        the command names it gets, its request shows, and it is judged as if it set them itself: no rule covers it that
+        does not write them (D-6)."""
+        return await asyncio.to_thread(self._read, args["command"], place)
 
-    async def precheck_within(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> PreCheck:
-        """The same in a thread with variables. Those that the command names it gets, its request shows, and it is
-        judged as if it set them itself: no rule covers it that does not write them (D-6)."""
-        return await asyncio.to_thread(self._read, args["command"], environment)
-
-    def _read(self, command: str, environment: Mapping[str, str]) -> PreCheck:
+    def _read(self, command: str, place: WorkPlace) -> PreCheck:
         """Read a command and judge it by that. Blocks."""
         settings = self._settings()
         if find_bash(settings) is None:
             return PreCheck(Category.WRITE, denied=ToolFailure(why_absent(settings), code="tool.absent"))
         if "\0" in command or _has_surrogates(command):
             return PreCheck(Category.ADMIN, denied=Denied("The command contains characters that no command can have."))
-        reading = self._reader.read_now(command)
+        reader = self._reader.within(place)
+        reading = reader.read_now(command)
         if reading.blocked is not None:
             refusal = Denied(reading.blocked.sentence, code="denied.blocklist")
             return PreCheck(Category.ADMIN, judgements=reading.judgements, denied=refusal)
-        return self._judged(command, self._with_variables(command, reading, environment), environment)
+        variables = assigned(self._environment.for_commands(command, place.environment))
+        return self._judged(command, _with_variables(reader, command, reading, variables), variables, place)
 
-    def _with_variables(self, command: str, reading: ShellReading, environment: Mapping[str, str]) -> ShellReading:
-        """The reading with the environment's variables as if the command's own text set them: ``echo $X; let X`` runs
-        what X holds, and computes where that is a number."""
-        variables = assigned(self._environment.for_commands(command, environment))
-        if not variables:
-            return reading
-        whole = self._reader.read_now("; ".join([*variables, command]))
-        if whole.category is reading.category:
-            return reading
-        return replace(reading, category=whole.category, raised_because=whole.raised_because)
-
-    def _judged(self, command: str, reading: ShellReading, environment: Mapping[str, str]) -> PreCheck:
-        settings = self._settings()
-        place = reading.place or self._policy.explain(settings.workspace, Access.LIST)
-        if not place.allowed:
-            return PreCheck(Category.ADMIN, denied=Denied(place.sentence, code="denied.boundary"))
-        if not os.path.isdir(place.resolved):
-            refusal = ToolFailure(f"The workspace {place.resolved} does not exist.", code="tool.not_started")
+    def _judged(self, command: str, reading: ShellReading, variables: list[str], place: WorkPlace) -> PreCheck:
+        settings = self._settings().within(place)
+        start = reading.place or self._policy.within(place).explain(settings.workspace, Access.LIST)
+        if not start.allowed:
+            return PreCheck(Category.ADMIN, denied=Denied(start.sentence, code="denied.boundary"))
+        if not os.path.isdir(start.resolved):
+            refusal = ToolFailure(f"The workspace {start.resolved} does not exist.", code="tool.not_started")
             return PreCheck(Category.WRITE, denied=refusal)
         report = self._confinement.probe()
         network = network_of(settings.shell_network, reading, report.kind)
         said = "" if report.kind == "none" else network.sentence
-        variables = assigned(self._environment.for_commands(command, environment))
         return PreCheck(
             category=reading.category,
             raised_because=reading.raised_because,
@@ -164,14 +152,14 @@ class Bash:
             preview={
                 "kind": "command",
                 "command": command,
-                "cwd": place.resolved,
+                "cwd": start.resolved,
                 "confinement": report.sentence + said,
                 "confined_by": report.kind,
                 **network.preview,
                 **({"environment": variables} if variables else {}),
                 "reads_only": reading.reads_only and not variables,
             },
-            identity={**reading.states, place.resolved: _which(place.identity)},
+            identity={**reading.states, start.resolved: _which(start.identity)},
             constraint=command.strip(),
             parts=_parts(reading, variables),
         )
@@ -180,21 +168,22 @@ class Bash:
         """Run the command. Raises ToolTimeout, ToolAborted or ToolFailure with what it wrote so far."""
         token = context.meta.cancellation
         token.check()
-        settings = self._settings()
+        place = context.meta.work_place
+        settings, policy = self._settings().within(place), self._policy.within(place)
         bash = find_bash(settings)
         if bash is None:
             raise ToolFailure(why_absent(settings), code="tool.absent")
-        again = await self._reader.read(args["command"])
+        again = await self._reader.within(place).read(args["command"])
         if again.blocked is not None:
             raise Denied(again.blocked.sentence, code="denied.blocklist")
         timeout_s = settings.timeout_of("bash")
-        variables = self._environment.for_commands(args["command"], context.meta.environment)
+        variables = self._environment.for_commands(args["command"], place.environment)
         if variables and context.unasked:
             raise Denied("It gets variables of the chat, so it is asked about.")
-        place = await asyncio.to_thread(self._policy.require, settings.workspace, Access.LIST)
+        start = await asyncio.to_thread(policy.require, settings.workspace, Access.LIST)
         plain = ProcessSpec(
             argv=(bash, "--noprofile", "--norc", "-c", args["command"]),
-            cwd=place.resolved,
+            cwd=start.resolved,
             env={**variables, **await self._environment.build({})},
             timeout_s=timeout_s,
             output_limit=settings.output_limit,
@@ -202,25 +191,15 @@ class Bash:
         )
         grants, mode = context.meta.unattended is None, settings.shell_network
         network = mode == "always" or (mode == "as asked" and context.network)
+        confinement = self._confinement.within(place)
         confined = await asyncio.to_thread(
-            self._walled, plain, again, grants=grants, network=network, unasked=context.unasked
+            _walled, confinement, plain, again, grants=grants, network=network, unasked=context.unasked
         )
         outcome = await self._runner.run(confined, token, context.progress)
         hint = "" if network else self._without(mode, again)
         result = result_of(outcome, plain, hint, self._confinement.probe().kind)
-        gone = await asyncio.to_thread(self._gone, again, confined.fleeting)
+        gone = await asyncio.to_thread(_gone, policy, again, confined.fleeting)
         return replace(result, text=lost_files_note(gone) + result.text) if gone else result
-
-    def _walled(
-        self, plain: ProcessSpec, reading: ShellReading, *, grants: bool, network: bool, unasked: bool
-    ) -> ProcessSpec:
-        """The command in its sandbox. One that nobody was asked about can write nothing and has no network, whatever
-        was read off its text. Raises Denied when that cannot be held."""
-        if not unasked:
-            return self._confinement.wrap(plain, network=network, grants=grants, cache="bash")
-        if not reading.reads_only or self._confinement.probe().kind == "none":
-            raise Denied("It does not only read, or nothing confines it here, so it is asked about.")
-        return self._confinement.wrap(plain, grants=False, network=False, writes=False)
 
     def _without(self, mode: NetworkMode, reading: ShellReading) -> str:
         """Why a command that failed may have wanted the network."""
@@ -228,11 +207,35 @@ class Bash:
             return NETWORK_IS_OFF
         return NETWORK_WAS_NOT_GIVEN if network_of(mode, reading, self._confinement.probe().kind).offered else ""
 
-    def _gone(self, reading: ShellReading, fleeting: tuple[str, ...]) -> list[str]:
-        """What the command may have written where its end took it away."""
-        written = dict.fromkeys(path for one in reading.judgements if one.effect != "reads" for path in one.touches)
-        inside = (path for path in written if any(path.startswith(place + os.sep) for place in fleeting))
-        return [path for path in inside if not self._policy.explain(path, Access.WRITE).allowed]
+
+def _with_variables(reader: ShellReader, command: str, reading: ShellReading, variables: list[str]) -> ShellReading:
+    """The reading with the thread's variables as if the command's own text set them: ``echo $X; let X`` runs what X
+    holds, and computes where that is a number."""
+    if not variables:
+        return reading
+    whole = reader.read_now("; ".join([*variables, command]))
+    if whole.category is reading.category:
+        return reading
+    return replace(reading, category=whole.category, raised_because=whole.raised_because)
+
+
+def _walled(
+    confinement: Confinement, plain: ProcessSpec, reading: ShellReading, *, grants: bool, network: bool, unasked: bool
+) -> ProcessSpec:
+    """The command in its sandbox. One that nobody was asked about can write nothing and has no network, whatever
+    was read off its text. Raises Denied when that cannot be held."""
+    if not unasked:
+        return confinement.wrap(plain, network=network, grants=grants, cache="bash")
+    if not reading.reads_only or confinement.probe().kind == "none":
+        raise Denied("It does not only read, or nothing confines it here, so it is asked about.")
+    return confinement.wrap(plain, grants=False, network=False, writes=False)
+
+
+def _gone(policy: PathPolicy, reading: ShellReading, fleeting: tuple[str, ...]) -> list[str]:
+    """What the command may have written where its end took it away."""
+    written = dict.fromkeys(path for one in reading.judgements if one.effect != "reads" for path in one.touches)
+    inside = (path for path in written if any(path.startswith(place + os.sep) for place in fleeting))
+    return [path for path in inside if not policy.explain(path, Access.WRITE).allowed]
 
 
 def _parts(reading: ShellReading, variables: list[str]) -> tuple[CommandPart, ...]:

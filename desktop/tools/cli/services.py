@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from desktop.domain.consents import ClosedPlaces
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import (
@@ -12,6 +14,7 @@ from desktop.domain.safety import (
     SettingsProvider,
     ShellReader,
 )
+from desktop.domain.work_place import WorkPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +35,15 @@ class CliServices:
     """Reads the settings."""
     places: ClosedPlaces | None = None
     """The denied folders that a person agreed to; None: none can be asked for."""
+
+    def within(self, place: WorkPlace) -> CliServices:
+        """The same for calls that are made there."""
+        if not place.project:
+            return self
+        return replace(
+            self,
+            reader=self.reader.within(place),
+            policy=self.policy.within(place),
+            confinement=self.confinement.within(place),
+            settings=lambda: self.settings().within(place),
+        )

@@ -22,6 +22,7 @@ from desktop.domain.judgement import Category, Judgement
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, Blocked, PathPolicy, PathVerdict, ProcessSpec, SafetySettings, ShellReading
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.tools.builtin.process_result import assigned, result_of
 from desktop.tools.cli.category import always_admin
 from desktop.tools.cli.definitions import SOURCE, CliDefinition
@@ -126,31 +127,30 @@ class CliTool:
 
     # -- judging ------------------------------------------------------------------------------------------------------
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
-        """The vector as it would run, whether it may, and who has to agree; certain failures ask nobody."""
-        return await self.precheck_within(args, {})
-
-    async def precheck_within(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> PreCheck:
-        """The same in a thread with variables, which ``${NAME}`` may mean (D-6)."""
-        definition = self.definition
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
+        """The vector as it would run, whether it may, and who has to agree; certain failures ask nobody. The thread's
+        variables are what ``${NAME}`` may mean (D-6)."""
+        definition, services = self.definition, self._services.within(place)
         try:
             words = self.words(args)
-            built = await self._environment(environment, ready=False)
+            built = await self._environment(place.environment, ready=False)
             reads = await asyncio.to_thread(self.reads.now)
         except ToolFailure as error:
             return PreCheck(definition.category, denied=error)
-        place, program = await asyncio.to_thread(self._place_and_program, built.get("PATH", os.defpath))
-        refusal = self._refusal(place, program)
+        start, program = await asyncio.to_thread(self._start_and_program, services, built.get("PATH", os.defpath))
+        refusal = self._refusal(start, program)
         if refusal is not None:
             return PreCheck(definition.category, denied=refusal)
-        within = place.resolved
+        within = start.resolved
         chosen = tuple(word for word, fixed in zip(words, self._declared(args), strict=True) if word != fixed)
-        readings = _Readings(await self._read_declared(args, within), await self._read(words, within), chosen, within)
+        declared = await self._read_declared(services, args, within)
+        readings = _Readings(declared, await self._read(services, words, within), chosen, within)
         blocked = self._blocked(readings)
         if blocked is not None:
             refusal = Denied(blocked.sentence, code="denied.blocklist")
             return PreCheck(Category.ADMIN, judgements=_parts(readings.filled), denied=refusal)
-        check = await asyncio.to_thread(self._judged, words, program, place, readings, self._shown(environment))
+        shown = self._shown(place.environment)
+        check = await asyncio.to_thread(self._judged, services, words, program, start, readings, shown)
         return reads.shown_in(check)
 
     def _shown(self, environment: Mapping[str, str]) -> list[str]:
@@ -168,19 +168,18 @@ class CliTool:
             definition.env, admin=admin, tool=definition.name, secrets=ready, thread=thread
         )
 
-    def _place_and_program(self, path: str) -> tuple[PathVerdict, str]:
+    def _start_and_program(self, services: CliServices, path: str) -> tuple[PathVerdict, str]:
         """Where it would run, and which file ``cmd`` is on the tool's PATH ("" for none). Blocks."""
-        settings = self._services.settings()
-        wanted = os.path.expanduser(self.definition.cwd) or settings.workspace
-        place = self._services.policy.explain(wanted, Access.LIST)
+        wanted = os.path.expanduser(self.definition.cwd) or services.settings().workspace
+        start = services.policy.explain(wanted, Access.LIST)
         folders = os.pathsep.join(folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
-        return place, shutil.which(self.definition.cmd, path=folders or os.defpath) or ""
+        return start, shutil.which(self.definition.cmd, path=folders or os.defpath) or ""
 
-    def _refusal(self, place: PathVerdict, program: str) -> ToolFailure | None:
-        if not place.allowed:
-            return Denied(place.sentence, code="denied.boundary")
-        if not os.path.isdir(place.resolved):
-            return ToolFailure(f"The folder {place.resolved} does not exist.", code="tool.not_started")
+    def _refusal(self, start: PathVerdict, program: str) -> ToolFailure | None:
+        if not start.allowed:
+            return Denied(start.sentence, code="denied.boundary")
+        if not os.path.isdir(start.resolved):
+            return ToolFailure(f"The folder {start.resolved} does not exist.", code="tool.not_started")
         if not os.path.isfile(program):
             return ToolFailure(
                 f"{self.definition.cmd}, which {self._spec.provider_name} runs, was not found on the tool PATH.",
@@ -192,19 +191,20 @@ class CliTool:
             return ToolFailure(sentence, code="tool.not_started", next_step="Name a program in cmd instead.")
         return None
 
-    async def _read_declared(self, args: Mapping[str, Any], within: str) -> ShellReading:
+    async def _read_declared(self, services: CliServices, args: Mapping[str, Any], within: str) -> ShellReading:
         """The reading of what the person declared, kept while the settings and the groups are the same."""
-        key = (self._declared(args), within, self._services.settings())
-        if self._declared_reading is None or self._declared_reading[0] != key:
-            self._declared_reading = (key, await self._read(key[0], within))
-        return self._declared_reading[1]
+        key = (self._declared(args), within, services.settings())
+        kept = self._declared_reading
+        if kept is None or kept[0] != key:
+            kept = self._declared_reading = (key, await self._read(services, key[0], within))
+        return kept[1]
 
-    async def _read(self, words: tuple[str, ...], within: str) -> ShellReading:
+    async def _read(self, services: CliServices, words: tuple[str, ...], within: str) -> ShellReading:
         """The vector as a shell would have to be given it: every word quoted, started in its folder."""
         text = shlex.join(words)
         if self.definition.cwd:
             text = f"cd {shlex.quote(within)} && {text}"
-        return await self._services.reader.read(text)
+        return await services.reader.read(text)
 
     def _blocked(self, readings: _Readings) -> Blocked | None:
         """What the blocklist refuses because of the values; a word that the person declared asks as admin instead."""
@@ -213,18 +213,23 @@ class CliTool:
         return None if own and not self._runs_text else blocked
 
     def _judged(
-        self, words: tuple[str, ...], program: str, place: PathVerdict, readings: _Readings, variables: list[str]
+        self,
+        services: CliServices,
+        words: tuple[str, ...],
+        program: str,
+        start: PathVerdict,
+        readings: _Readings,
+        variables: list[str],
     ) -> PreCheck:
         """The finished judgement. Blocks: it looks at the files that it is bound to."""
-        services, definition = self._services, self.definition
-        policy = services.policy
-        category, why = self._category(program, readings)
+        definition, policy = self.definition, services.policy
+        category, why = self._category(policy, program, readings)
         report = services.confinement.probe()
         network = definition.network
         said = "" if report.kind == "none" else f" The network is {'on' if network else 'off'} for this tool."
         identity = {path: _state_of(policy, path) for path in readings.filled.bound[:MAX_BOUND]}
         identity[program] = policy.explain(program, Access.READ).identity
-        identity[place.resolved] = _which(place.identity)
+        identity[start.resolved] = _which(start.identity)
         return PreCheck(
             category=category,
             raised_because=why,
@@ -234,7 +239,7 @@ class CliTool:
                 "kind": "argv",
                 "argv": list(words),
                 "program": program,
-                "cwd": place.resolved,
+                "cwd": start.resolved,
                 "confinement": report.sentence + said,
                 "confined_by": report.kind,
                 "network": network,
@@ -244,29 +249,29 @@ class CliTool:
             constraint=shlex.join(words),
         )
 
-    def _category(self, program: str, readings: _Readings) -> tuple[Category, str]:
+    def _category(self, policy: PathPolicy, program: str, readings: _Readings) -> tuple[Category, str]:
         """The declared category, raised and never lowered (R-TOOL-4)."""
         reasons = [self._always_admin] if self._always_admin else []
         declared, filled = readings.declared, readings.filled
         if declared.blocked is not None:
             reasons.append(f"{declared.blocked.word} {declared.blocked.reason}")
         reasons += _added(declared.raised_because, filled.raised_because)
-        if self._services.policy.explain(program, Access.WRITE).allowed:
+        if policy.explain(program, Access.WRITE).allowed:
             reasons.append(f"{program} lies where the agent itself can write")
         if reasons:
             return Category.ADMIN, "; ".join(dict.fromkeys(reasons))
-        if self.definition.category is Category.READ and (why := _changing(readings) or self._beyond(readings)):
+        if self.definition.category is Category.READ and (why := _changing(readings) or self._beyond(policy, readings)):
             return Category.WRITE, f"{self.definition.cmd} {why}"
         return self.definition.category, ""
 
-    def _beyond(self, readings: _Readings) -> str:
+    def _beyond(self, policy: PathPolicy, readings: _Readings) -> str:
         """Why a tool that was declared as reading asks all the same: the call chooses an option, which may make another
         thing of the program, or reads where the file tools may not."""
         listed = {str(one) for parameter in self.definition.parameters for one in parameter.schema.get("enum", ())}
         options = (word for word in readings.chosen if _OPTION.match(word) and word not in listed)
         if option := next(options, ""):
             return f"is given an option by this call: {option[:80]}"
-        policy, own = self._services.policy, frozenset(readings.declared.paths)
+        own = frozenset(readings.declared.paths)
         named = (os.path.join(readings.within, word) for word in readings.chosen if "\0" not in word)
         for path in (*readings.filled.paths, *(path for path in named if os.path.lexists(path))):
             if path not in own and not policy.explain(path, Access.READ).allowed:
@@ -280,17 +285,17 @@ class CliTool:
         an error result (R-CLI-13)."""
         token = context.meta.cancellation
         token.check()
-        services, settings = self._services, self._services.settings()
-        words = self.words(args)
+        services = self._services.within(context.meta.work_place)
+        settings, words = services.settings(), self.words(args)
         environment = await self._environment(context.meta.environment, ready=True)
-        place, program = await asyncio.to_thread(self._place_and_program, environment.get("PATH", os.defpath))
-        refusal = self._refusal(place, program) or await asyncio.to_thread(self._changed, program, context)
+        start, program = await asyncio.to_thread(self._start_and_program, services, environment.get("PATH", os.defpath))
+        refusal = self._refusal(start, program) or await asyncio.to_thread(self._changed, services, program, context)
         if refusal is not None:
             raise refusal
         timeout_s, network = self._timeout(), self.definition.network
         plain = ProcessSpec(
             argv=(program, *words[1:]),
-            cwd=place.resolved,
+            cwd=start.resolved,
             env=environment,
             timeout_s=timeout_s,
             output_limit=settings.output_limit,
@@ -303,13 +308,13 @@ class CliTool:
             services.confinement.wrap, plain, network=network, grants=grants, cache=cache, opened=opened
         )
         outcome = await services.runner.run(confined, token, context.progress)
-        uses_network = not network and (await self._read(words, place.resolved)).uses_network
+        uses_network = not network and (await self._read(services, words, start.resolved)).uses_network
         hint = f"[No network: {self.definition.offline}.]\n" if uses_network else ""
         return result_of(outcome, plain, hint, services.confinement.probe().kind)
 
-    def _changed(self, program: str, context: ToolCallContext) -> ToolFailure | None:
+    def _changed(self, services: CliServices, program: str, context: ToolCallContext) -> ToolFailure | None:
         """The failure where another program has the name than the one that was judged (R-PRM-5); else None."""
-        identity = self._services.policy.explain(program, Access.READ).identity
+        identity = services.policy.explain(program, Access.READ).identity
         if context.identity and context.identity.get(program) != identity:
             return ToolFailure(f"{program} has changed since the call was judged.", code="tool.not_started")
         return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from desktop.domain.errors import KnownError, ToolFailure
 from desktop.domain.judgement import Category
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.tools.mcp.definitions import SOURCE
 from desktop.tools.mcp.preview import preview_of
 
@@ -46,7 +47,7 @@ class McpTaskTool:
             version="1",
         )
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """As grave as calls to the server's tools: a result is as much the server's word as any other."""
         try:
             task = self._tasks.known(str(args.get("server")), str(args.get("task")))

@@ -15,6 +15,7 @@ from desktop.domain.errors import KnownError, ToolAborted, ToolFailure, ToolTime
 from desktop.domain.judgement import Category
 from desktop.domain.processes import ChildRefused, ChildStream
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.tools.mcp.asking.questions import CallUnderWay
 from desktop.tools.mcp.definitions import SOURCE, ToolRule
 from desktop.tools.mcp.offered import Offered
@@ -80,7 +81,7 @@ class McpTool:
 
     # -- judging ------------------------------------------------------------------------------------------------------
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Who has to agree to the call, and to what; when the server is not there, nobody is asked."""
         server = self._server
         refusal = self._outdated() or (None if server.condition in ("running", "starting") else server.absent())

@@ -13,6 +13,7 @@ from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import CallSettings, Pipeline
@@ -47,7 +48,7 @@ class FakeTool:
             timeout_s=self.timeout_s,
         )
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         self.prechecks += 1
         return self.checks(args) if self.checks else PreCheck(self.category)
 

@@ -11,6 +11,7 @@ import pytest
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings
 from desktop.domain.skills import SkillDef
+from desktop.domain.work_place import NOWHERE
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.rules.trust import TrustRules
@@ -91,6 +92,6 @@ async def test_a_markdown_skill_is_remembered_by_its_file_too(tmp_path: Path) ->
         path = tmp_path / f"{name}.skill.md"
         path.write_text("x")
         made = SkillTool(file_skill(path, skill("x", kind="markdown", category="write")), None)  # type: ignore[arg-type]
-        found.append((await made.precheck({})).constraint)
+        found.append((await made.precheck({}, NOWHERE)).constraint)
     assert found[0] != found[1]
     assert all(found)

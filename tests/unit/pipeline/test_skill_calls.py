@@ -12,6 +12,7 @@ from desktop.domain.limits import Limit
 from desktop.domain.permission import Decision
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import PreCheck
+from desktop.domain.work_place import NOWHERE
 from desktop.pipeline.context import MAX_DEPTH
 from desktop.pipeline.names import ExactTools
 from desktop.pipeline.skill_tool import SkillTool, category_of
@@ -400,7 +401,9 @@ async def test_a_cancelled_run_reaches_the_call_at_the_bottom() -> None:
 async def test_the_check_of_a_call_is_shown_with_its_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.skill.py"
     path.write_text("async def run(ctx, args): return 1\n")
-    check: PreCheck = await SkillTool(file_skill(path, skill("mine", kind="python", category="")), None).precheck({})  # type: ignore[arg-type]
+    check: PreCheck = await SkillTool(file_skill(path, skill("mine", kind="python", category="")), None).precheck(
+        {}, NOWHERE
+    )  # type: ignore[arg-type]
     assert check.paths == (str(path),)
     assert check.preview["kind"] == "skill"
 

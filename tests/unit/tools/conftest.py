@@ -11,6 +11,7 @@ import pytest_asyncio
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import Tool, ToolCallContext, ToolResult
+from desktop.domain.work_place import NOWHERE
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement
@@ -46,7 +47,7 @@ class Bench:
 
     async def run(self, tool: Tool, token: CancellationToken | None = None, **args: Any) -> ToolResult:
         """Pre-check and execute like the pipeline, with the approved identity handed over."""
-        check = await tool.precheck(args)
+        check = await tool.precheck(args, NOWHERE)
         if check.denied is not None:
             raise check.denied
         return await tool.execute(args, context(token, check.identity))

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.spec("C-3")
 class Fake:
     spec: ToolSpec
 
-    async def precheck(self, args: Any) -> Any:
+    async def precheck(self, args: Any, place: Any) -> Any:
         raise NotImplementedError
 
     async def execute(self, args: Any, context: Any) -> Any:

@@ -14,6 +14,7 @@ from desktop.domain.errors import KnownError, NotFound, ToolFailure
 from desktop.domain.judgement import Category
 from desktop.domain.mcp import McpResource, McpTemplate
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.tools.mcp.definitions import SOURCE
 from desktop.tools.mcp.preview import preview_of
 from desktop.tools.mcp.reading.listed import uri_problem
@@ -60,7 +61,7 @@ class ReadResource:
         """Whether both read of the same servers."""
         return isinstance(other, ReadResource) and self._servers == other._servers and self.spec == other.spec
 
-    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+    async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """As grave as the calls to the server's tools are, where nothing else is said of them."""
         server = self._servers.get(str(args.get("server")))
         if server is None:

@@ -22,6 +22,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import Access, ProcessOutcome, ProcessSpec
 from desktop.domain.tools import ToolCallContext
+from desktop.domain.work_place import NOWHERE
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.landlock import readable
 from desktop.safety.confinement.process import GroupRunner
@@ -343,7 +344,7 @@ async def test_nothing_in_a_call_lifts_the_confinement(confinement: SystemConfin
         lambda: world.settings,
     )
     args = {"command": f"echo approved > {world.outside}/new; cat {world.ssh}/id_rsa"}
-    check = await bash.precheck(args)
+    check = await bash.precheck(args, NOWHERE)
     assert check.category is Category.ADMIN
     approved = ToolCallContext(RunMeta("run", CancellationToken()), "call", identity=check.identity)
     result = await bash.execute(args, approved)

@@ -19,6 +19,7 @@ from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import ProcessSpec
 from desktop.domain.tools import ToolCallContext
+from desktop.domain.work_place import NOWHERE
 from desktop.pipeline.skills.python_worker import _needed
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy
@@ -182,7 +183,7 @@ async def test_the_file_tool_writes_none_of_it(place: Place, existing: bool, way
         if way == "other case" and not str(target).startswith((str(place.world.home), str(place.program))):
             continue  # another file of the person's
         args = {"path": path, "content": "evil"}
-        check = await tool.precheck(args)
+        check = await tool.precheck(args, NOWHERE)
         try:
             await tool.execute(args, ToolCallContext(RunMeta("run", CancellationToken()), "call"))
         except (BoundaryViolation, ToolFailure):

@@ -15,6 +15,7 @@ from desktop.domain.permission import Decision
 from desktop.domain.rules import RuleDraft
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import PreCheck
+from desktop.domain.work_place import NOWHERE
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.rules.editing import RuleService
@@ -48,7 +49,7 @@ class Gate:
             reading = self.lab.world.reader.read_now(arguments["command"])
             return PreCheck(reading.category, constraint=arguments["command"].strip(), parts=reading.parts)
         if tool == "write-file":
-            return await WriteFile(self.lab.world.files()).precheck(arguments)
+            return await WriteFile(self.lab.world.files()).precheck(arguments, NOWHERE)
         return PreCheck(WRITE)
 
     async def said(self, command: str, **more: Any) -> str:

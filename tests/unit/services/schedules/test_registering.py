@@ -14,6 +14,7 @@ from desktop.domain.errors import Denied
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import ToolCallContext
+from desktop.domain.work_place import NOWHERE
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.schedules.registering import ScheduleCreate, SkillRegister
 from desktop.services.schedules.service import JobService, JobSurroundings
@@ -70,7 +71,7 @@ async def test_the_request_shows_the_whole_file(tmp_path: Path) -> None:
     async with asked(tmp_path, "skill_register", {"text": TEXT}) as a:
         tool = a.w.runtime.pipeline.table.find("skill-register")
         assert tool is not None
-        preview = (await tool.precheck({"text": TEXT})).preview
+        preview = (await tool.precheck({"text": TEXT}, NOWHERE)).preview
         assert (preview["kind"], preview["after"], preview["new"]) == ("diff", TEXT, True)
         assert preview["path"] == str(a.mine / "tidy.skill.md")
 

@@ -15,6 +15,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import ProcessSpec, SafetySettings
 from desktop.domain.tools import ToolCallContext
+from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.skills.patterns.commands import command_glob
 from desktop.tools.builtin.shell import find_bash, why_absent
 from tests.harness.timeouts import longer_limits
@@ -36,9 +37,9 @@ async def test_a_command_gets_the_threads_variables_shows_them_and_keeps_its_own
     command, alone = {"command": "echo $CITY; echo $PATH; env"}, context()
     hostile = ("PATH", "HOME", "LD_PRELOAD", "GIT_DIR", "BASH_ENV", "PYTHONPATH", "PWD", "POSIXLY_CORRECT", "a b")
     variables = {"CITY": "Oslo; rm -rf /", **dict.fromkeys(hostile, "/evil")}
-    check = await bench.bash.precheck_within(command, variables)
+    check = await bench.bash.precheck(command, WorkPlace(environment=variables))
     assert check.preview["environment"] == ["CITY='Oslo; rm -rf /'"]
-    assert "environment" not in (await bench.bash.precheck(command)).preview
+    assert "environment" not in (await bench.bash.precheck(command, NOWHERE)).preview
     result = await bench.bash.execute(command, replace(alone, meta=replace(alone.meta, environment=variables)))
     assert result.text.splitlines()[0] == "Oslo; rm -rf /"
     assert "/evil" not in result.text
@@ -54,7 +55,7 @@ async def test_a_command_gets_no_variable_that_it_does_not_name_whatever_program
     meta = replace(alone.meta, environment=variables)
     for command in ("env", "env; echo CITY", "let CITY; env"):
         asked = {"command": command}
-        assert "environment" not in (await bench.bash.precheck_within(asked, variables)).preview
+        assert "environment" not in (await bench.bash.precheck(asked, WorkPlace(environment=variables))).preview
         result = await bench.bash.execute(asked, replace(alone, meta=meta))
         assert "/evil" not in result.text
         assert "Oslo" not in result.text
@@ -81,17 +82,20 @@ async def test_no_variable_of_a_thread_sends_a_request_elsewhere_than_its_comman
     spelled = " ".join(f"${name} ${name.lower()}" for name in elsewhere)
     for text in (command["command"], f"echo {spelled} $CITY"):
         variables = {**dict.fromkeys(elsewhere, "http://evil"), "all_proxy": "http://evil", "CITY": "Oslo"}
-        check = await bench.bash.precheck_within({"command": text}, variables)
+        check = await bench.bash.precheck({"command": text}, WorkPlace(environment=variables))
         assert check.preview["environment"] == ["CITY=Oslo"]
 
 
 @pytest.mark.spec("R-DEF-15", "R-PRM-11", "R-INV-3")
 async def test_a_command_with_a_variable_of_the_thread_is_covered_only_where_a_rule_writes_it(bench: Bench) -> None:
     asked, variables = {"command": "ls '$ZIPOPT'; ls"}, {"ZIPOPT": "-TT x"}
-    plain, check = await bench.bash.precheck(asked), await bench.bash.precheck_within(asked, variables)
+    plain, check = (
+        await bench.bash.precheck(asked, NOWHERE),
+        await bench.bash.precheck(asked, WorkPlace(environment=variables)),
+    )
     assert plain.preview["reads_only"]
     assert not check.preview["reads_only"]
-    for parts in (check.parts, await bench.bash.parts_of(asked, variables)):
+    for parts in (check.parts, await bench.bash.parts_of(asked, WorkPlace(environment=variables))):
         assert [part.assigns for part in parts] == [("ZIPOPT='-TT x'",)] * 2
         for glob in ("ls*", "*", "ls", "ls '$ZIPOPT'"):
             assert not any(command_glob(glob).covers(part) for part in parts)
@@ -127,7 +131,7 @@ async def test_what_is_written_into_a_folder_that_goes_with_the_command_is_said_
 
 @pytest.mark.spec("R-BLK-1", "R-INV-17")
 async def test_a_blocked_command_is_refused_before_anyone_is_asked_and_again_when_run(bench: Bench) -> None:
-    check = await bench.bash.precheck({"command": "rm -rf /"})
+    check = await bench.bash.precheck({"command": "rm -rf /"}, NOWHERE)
     assert isinstance(check.denied, Denied)
     assert check.denied.code == "denied.blocklist"
     with pytest.raises(Denied):
@@ -136,7 +140,7 @@ async def test_a_blocked_command_is_refused_before_anyone_is_asked_and_again_whe
 
 @pytest.mark.spec("R-PRM-2", "R-TOOL-4")
 async def test_the_precheck_shows_command_folder_walls_and_judgements(bench: Bench) -> None:
-    check = await bench.bash.precheck({"command": "cat note.txt | wc -l > out.txt"})
+    check = await bench.bash.precheck({"command": "cat note.txt | wc -l > out.txt"}, NOWHERE)
     assert (check.category, check.denied) == (Category.WRITE, None)
     preview = check.preview
     assert (preview["kind"], preview["command"], preview["cwd"]) == (
@@ -150,17 +154,17 @@ async def test_the_precheck_shows_command_folder_walls_and_judgements(bench: Ben
     assert str(bench.world.workspace / "out.txt") in check.paths
     assert check.constraint == "cat note.txt | wc -l > out.txt"
     assert not (bench.world.workspace / "out.txt").exists()
-    raised = await bench.bash.precheck({"command": "cat ~/.ssh/id_rsa"})
+    raised = await bench.bash.precheck({"command": "cat ~/.ssh/id_rsa"}, NOWHERE)
     assert (raised.category, "denied" in raised.raised_because) == (Category.ADMIN, True)
 
 
 @pytest.mark.spec("R-PRM-5")
 async def test_a_file_that_appears_after_approval_changes_what_was_judged(bench: Bench) -> None:
     command = {"command": "echo x > out.txt"}
-    first = await bench.bash.precheck(command)
-    assert (await bench.bash.precheck(command)).identity == first.identity
+    first = await bench.bash.precheck(command, NOWHERE)
+    assert (await bench.bash.precheck(command, NOWHERE)).identity == first.identity
     (bench.world.workspace / "out.txt").write_text("precious")
-    second = await bench.bash.precheck(command)
+    second = await bench.bash.precheck(command, NOWHERE)
     assert second.identity != first.identity
     assert second.category is Category.ADMIN
 
@@ -194,7 +198,7 @@ async def test_an_approval_is_bound_to_what_is_written_or_run_and_not_to_what_is
     workspace = bench.world.workspace
     (workspace / "busy").mkdir()
     (workspace / "other").mkdir()
-    first = await bench.bash.precheck({"command": command})
+    first = await bench.bash.precheck({"command": command}, NOWHERE)
     if happens == "appears":
         (workspace / "busy" / "file").write_text("x")
     elif happens == "grows":
@@ -205,7 +209,7 @@ async def test_an_approval_is_bound_to_what_is_written_or_run_and_not_to_what_is
     else:
         (workspace / "busy").rmdir()
         (workspace / "busy").symlink_to(workspace / "other")
-    second = await bench.bash.precheck({"command": command})
+    second = await bench.bash.precheck({"command": command}, NOWHERE)
     assert ((second.identity, second.paths) != (first.identity, first.paths)) is again, (first, second)
 
 
@@ -267,7 +271,7 @@ async def test_limits_are_those_of_the_moment(bench: Bench) -> None:
 @pytest.mark.spec("R-TMO-7", "R-TOOL-6")
 async def test_an_abort_ends_it_promptly(bench: Bench) -> None:
     token, args = CancellationToken(), {"command": "echo begun; sleep 4901"}
-    check = await bench.bash.precheck(args)
+    check = await bench.bash.precheck(args, NOWHERE)
     begun = replace(context(token, check.identity), progress=lambda _: token.cancel("stop"))
     with pytest.raises(ToolAborted, match="Operation aborted"):
         await bench.bash.execute(args, begun)
@@ -361,4 +365,6 @@ def _command_lines() -> list[bytes]:
 @pytest.mark.parametrize("command", ["echo $X; let X", "[[ $X -gt 1 ]]", "echo $(($X + 1))", "test -v $X"])
 async def test_a_variable_of_the_chat_whose_text_a_command_would_run_makes_it_admin(bench: Bench, command: str) -> None:
     for value, category in (("a[$(touch PWN)]", Category.ADMIN), ("3", Category.WRITE)):
-        assert (await bench.bash.precheck_within({"command": command}, {"X": value})).category is category
+        assert (
+            await bench.bash.precheck({"command": command}, WorkPlace(environment={"X": value}))
+        ).category is category

@@ -8,6 +8,7 @@ import pytest
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, CancellationError, ToolFailure
 from desktop.domain.judgement import Category
+from desktop.domain.work_place import NOWHERE
 from desktop.tools.builtin.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE
 from tests.unit.tools.conftest import Bench, context
 
@@ -130,7 +131,7 @@ async def test_a_character_at_the_border_of_a_block_stays_whole(bench: Bench) ->
 @pytest.mark.spec("R-TOOL-4")
 async def test_reading_by_a_session_grant_only_is_admin(bench: Bench) -> None:
     bench.world.change(granted=(str(bench.world.outside),))
-    check = await bench.read.precheck({"path": str(bench.world.outside / "secret.txt")})
+    check = await bench.read.precheck({"path": str(bench.world.outside / "secret.txt")}, NOWHERE)
     assert (check.category, check.denied) == (Category.ADMIN, None)
     assert "grant" in check.raised_because
 
@@ -181,7 +182,7 @@ async def test_a_file_is_written_and_said_so(bench: Bench) -> None:
 
 @pytest.mark.spec("R-PRM-2")
 async def test_the_precheck_shows_the_change_and_touches_nothing(bench: Bench) -> None:
-    check = await bench.write.precheck({"path": "note.txt", "content": "new"})
+    check = await bench.write.precheck({"path": "note.txt", "content": "new"}, NOWHERE)
     target = str(bench.world.workspace / "note.txt")
     assert (check.category, check.paths, check.constraint) == (Category.WRITE, (target,), target)
     assert {key: check.preview[key] for key in ("kind", "path", "before", "after", "new", "notes")} == {
@@ -192,7 +193,7 @@ async def test_the_precheck_shows_the_change_and_touches_nothing(bench: Bench) -
         "new": False,
         "notes": [],
     }
-    fresh = await bench.write.precheck({"path": "deep/new.txt", "content": "x"})
+    fresh = await bench.write.precheck({"path": "deep/new.txt", "content": "x"}, NOWHERE)
     assert (fresh.preview["new"], fresh.preview["before"]) == (True, "")
     assert fresh.identity == {str(bench.world.workspace / "deep/new.txt"): "absent"}
     assert not (bench.world.workspace / "deep").exists()
@@ -202,11 +203,11 @@ async def test_the_precheck_shows_the_change_and_touches_nothing(bench: Bench) -
 async def test_previews_are_capped_and_say_so(bench: Bench) -> None:
     (bench.world.workspace / "big.txt").write_text("é" * 300_000)
     (bench.world.workspace / "bin").write_bytes(b"\0\xff")
-    check = await bench.write.precheck({"path": "big.txt", "content": "€" * 300_000})
+    check = await bench.write.precheck({"path": "big.txt", "content": "€" * 300_000}, NOWHERE)
     assert len(check.preview["before"].encode()) <= 200_000
     assert len(check.preview["after"].encode()) <= 200_000
     assert len(check.preview["notes"]) == 2
-    assert (await bench.write.precheck({"path": "bin", "content": ""})).preview["notes"] == [
+    assert (await bench.write.precheck({"path": "bin", "content": ""}, NOWHERE)).preview["notes"] == [
         "the present file is not text"
     ]
 
@@ -222,7 +223,7 @@ async def test_denied_inside_allowed_cannot_be_written(bench: Bench) -> None:
 @pytest.mark.spec("R-TOOL-4")
 async def test_system_paths_raise_to_admin_with_a_reason(bench: Bench) -> None:
     bench.world.change(allowed=(str(bench.world.person),))
-    check = await bench.write.precheck({"path": "~/.bashrc", "content": "x"})
+    check = await bench.write.precheck({"path": "~/.bashrc", "content": "x"}, NOWHERE)
     assert (check.category, bool(check.raised_because)) == (Category.ADMIN, True)
 
 
@@ -237,7 +238,7 @@ async def test_what_changed_after_approval_is_not_written(bench: Bench, trick: s
         (world.workspace / "else").mkdir()
         (world.workspace / "else/f.txt").write_text("other")
     args = {"path": path, "content": "EVIL"}
-    check = await bench.write.precheck(args)
+    check = await bench.write.precheck(args, NOWHERE)
     target = world.workspace / path
     if trick == "link":
         target.unlink()
@@ -297,14 +298,14 @@ async def test_what_is_certain_to_fail_is_refused_before_anyone_is_asked(bench: 
     locked.mkdir(0o500)
     if path.startswith("locked") and os.access(locked, os.W_OK):
         pytest.skip("this user may write everywhere")
-    check = await bench.write.precheck({"path": path, "content": "x"})
+    check = await bench.write.precheck({"path": path, "content": "x"}, NOWHERE)
     assert check.denied is not None
     assert says in str(check.denied)
     assert check.preview == {}
 
 
 async def test_a_text_that_cannot_be_stored_is_refused_before_anyone_is_asked(bench: Bench) -> None:
-    check = await bench.write.precheck({"path": "x.txt", "content": "a\ud800"})
+    check = await bench.write.precheck({"path": "x.txt", "content": "a\ud800"}, NOWHERE)
     assert "surrogate" in str(check.denied)
-    fine = await bench.write.precheck({"path": "deep/in/x.txt", "content": "a"})
+    fine = await bench.write.precheck({"path": "deep/in/x.txt", "content": "a"}, NOWHERE)
     assert fine.denied is None

@@ -3,6 +3,7 @@
 import pytest
 
 from desktop.domain.judgement import Category
+from desktop.domain.work_place import NOWHERE
 from desktop.presenter.settings.cli_example import EXAMPLE
 from desktop.tools.cli.definitions import CliRules, parse
 from desktop.tools.cli.tool import CliTool
@@ -22,7 +23,7 @@ def declared(cli: Cli, text: str) -> CliTool:
 async def test_the_first_tool_that_the_page_shows_finds_text_and_asks_nobody(cli: Cli) -> None:
     tool = declared(cli, samples("tools", "yaml")[0])
     (cli.bench.world.workspace / "a.txt").write_text("one\n$(two)\n$(two) again\n")
-    assert (await tool.precheck({"text": "$(two)", "file": "a.txt"})).category is Category.READ
+    assert (await tool.precheck({"text": "$(two)", "file": "a.txt"}, NOWHERE)).category is Category.READ
     assert (await cli.bench.run(tool, text="$(two)", file="a.txt")).text == "2:$(two)\n3:$(two) again\n"
     assert (await cli.bench.run(tool, text="$(two)", file="a.txt", most=1)).text == "2:$(two)\n"
 
@@ -30,7 +31,7 @@ async def test_the_first_tool_that_the_page_shows_finds_text_and_asks_nobody(cli
 @pytest.mark.spec("R-CLI-1")
 async def test_the_example_of_the_page_counts_lines(cli: Cli) -> None:
     tool = declared(cli, EXAMPLE)
-    assert (await tool.precheck({"file": "note.txt"})).category is Category.READ
+    assert (await tool.precheck({"file": "note.txt"}, NOWHERE)).category is Category.READ
     assert (await cli.bench.run(tool, file="note.txt")).text == "1 note.txt\n"
 
 
@@ -66,6 +67,6 @@ async def test_a_reading_tool_asks_for_options_that_a_call_chooses_and_for_files
 ) -> None:
     (cli.bench.world.workspace / "a.txt").write_text("one")
     (cli.bench.world.workspace / "link").symlink_to("/etc/hostname")
-    check = await declared(cli, GREP).precheck({"how": how, "text": "one", "file": file})
+    check = await declared(cli, GREP).precheck({"how": how, "text": "one", "file": file}, NOWHERE)
     assert check.denied is None
     assert check.category is category, check.raised_because

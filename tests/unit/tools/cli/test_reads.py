@@ -15,6 +15,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.run_meta import RunMeta
+from desktop.domain.work_place import NOWHERE
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
@@ -208,7 +209,7 @@ async def test_the_tool_itself_runs_for_nobody_who_did_not_agree(running: Runnin
     with pytest.raises(Denied, match="nobody has agreed"):
         await tool.execute({}, context())
     lone = CliTool(tool.definition, dataclasses.replace(running.services, places=None))
-    assert isinstance((await lone.precheck({})).denied, Denied)
+    assert isinstance((await lone.precheck({}, NOWHERE)).denied, Denied)
     with pytest.raises(Denied, match="nothing can be opened"):
         await lone.execute({}, context())
 
@@ -279,7 +280,7 @@ async def test_what_is_not_there_is_a_warning_and_opens_nothing(running: Running
     assert "does not exist" in problem.message
     tool = CliTool(found.definitions[0], running.services)
     assert (await asyncio.to_thread(tool.reads.now)).opened() == ()
-    assert (await tool.precheck({})).consent is None
+    assert (await tool.precheck({}, NOWHERE)).consent is None
 
 
 def test_without_the_boundary_nothing_is_opened(tmp_path: Path) -> None:

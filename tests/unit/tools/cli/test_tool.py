@@ -15,6 +15,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolAborted, ToolFailure, ToolTimeout, ValidationFailure
 from desktop.domain.judgement import Category
 from desktop.domain.tools import PreCheck, ToolResult
+from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.safety.confinement.environment import AllowlistEnvironment, needs_admin
 from desktop.safety.confinement.process import GroupRunner
 from desktop.tools.cli.definitions import CliRules, parse
@@ -112,14 +113,14 @@ def cli(bench: Bench) -> Cli:
 
 
 async def judged(tool: CliTool, **args: Any) -> PreCheck:
-    check = await tool.precheck(args)
+    check = await tool.precheck(args, NOWHERE)
     assert check.denied is None, check.denied
     return check
 
 
 async def refusal(tool: CliTool, **args: Any) -> ToolFailure:
     """Before anybody is asked, and once more where somebody would run it all the same."""
-    check = await tool.precheck(args)
+    check = await tool.precheck(args, NOWHERE)
     assert isinstance(check.denied, ToolFailure)
     return check.denied
 
@@ -453,7 +454,7 @@ async def test_a_reference_means_the_threads_variable_before_the_hosts_and_the_r
     tool = cli.tool("", cmd="env", env={"WHERE": "${CITY}", "IN": "${UNIT}", "OWN": "${AREA}"})
     assert "AREA" in str(await refusal(tool)), "neither has it"
     variables = {"CITY": "Oslo", "AREA": "a b", "PATH": "/evil", "UNASKED": "x"}
-    check = await tool.precheck_within({}, variables)
+    check = await tool.precheck({}, WorkPlace(environment=variables))
     assert (check.denied, check.preview["environment"]) == (None, ["IN", "OWN='a b'", "WHERE=Oslo"])
     alone = context()
     result = await tool.execute({}, replace(alone, meta=replace(alone.meta, environment=variables)))
