@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol
 
@@ -247,3 +247,7 @@ def without_message(edited: Mapping[str, Any], before: Mapping[str, Any], said: 
 
 def _message_key(arguments: Mapping[str, Any]) -> str:
     return "message" if "message" not in arguments else "$message"
+
+
+AuditSink = Callable[[AuditEntry], Awaitable[int | None]]
+"""Writes an entry down before it returns; the number it has from now on, or None where entries have none."""

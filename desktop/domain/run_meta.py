@@ -53,7 +53,7 @@ class RunMeta:
     @property
     def work_place(self) -> WorkPlace:
         """Where calls are made from here."""
-        return WorkPlace(self.project, self.environment)
+        return WorkPlace(self.project, self.environment, self.thread_id)
 
     def span(self, call: str = "") -> RunMeta:
         """The metadata of a child span: same run, child token, new trace id (R-CAN-8); ``call``, if given, is the call

@@ -16,6 +16,8 @@ class WorkPlace:
     """The folder that the thread works in, resolved when a person chose it; "": the app's own workspace."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The thread's variables (D-6)."""
+    thread_id: str = field(default="", compare=False)
+    """Whose calls they are; "": no thread's."""
 
 
 NOWHERE = WorkPlace()

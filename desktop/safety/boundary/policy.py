@@ -224,7 +224,8 @@ class BoundaryPolicy:
         """Judge a path (R-FS-1..7, R-FS-10, R-FS-13). Never raises for what the path says. ``moment``, if not now, and
         the ``lists`` of then, for what judges many paths at once."""
         settings, moment = self._settings(), moment or StatCache()
-        if why := _astray(settings, path, moment):
+        relative = not os.path.isabs(path) and not path.startswith("~")
+        if why := _lost(settings.project, settings.project if relative else "", moment):
             return PathVerdict(False, path, "", "outside", f"Permission denied: {why}.", access)
         try:
             resolved = moment.resolve(path, workspace_of(settings))
@@ -251,6 +252,7 @@ class BoundaryPolicy:
         if found is None:
             names = ", ".join(rule.text for rule in (*lists.allowed, *lists.granted)) or "none"
             why = f"{resolved} is outside the allowed folders ({names})"
+            why = _lost(self._settings().project, given, moment) or why
             return PathVerdict(
                 False, given, resolved, "outside", f"Permission denied: {why}.", access, identity=identity
             )
@@ -334,10 +336,9 @@ def _project(settings: SafetySettings, moment: StatCache) -> tuple[BoundaryRule,
     return (BoundaryRule(project, project, None if status is None else paths.identity_of(status)),)
 
 
-def _astray(settings: SafetySettings, path: str, moment: StatCache) -> str:
-    """Why a path that starts in the project leads nowhere, or "". Without its folder it means no other place."""
-    project = settings.project
-    if not project or os.path.isabs(path) or path.startswith("~"):
+def _lost(project: str, path: str, moment: StatCache) -> str:
+    """Why a path of the project leads nowhere, or "": without its folder it means no other place."""
+    if not project or not path or not paths.is_within(os.path.normpath(path), project):
         return ""
     why = closed_because(project, moment)
     return f"the project folder {project} {why}" if why else ""
@@ -357,8 +358,9 @@ def _covering(rules: tuple[BoundaryRule, ...], path: str, line: Set[Identity]) -
     return None
 
 
-def only_granted(settings: SafetySettings, found: Iterable[str]) -> str:
+def only_granted(settings: SafetySettings, found: Iterable[str], project: str = "") -> str:
     """The first of these resolved paths that nothing but a folder opened for this session allows, or "". Blocks."""
+    settings = settings.within(WorkPlace(project))
     if not settings.granted:
         return ""
     base, moment = workspace_of(settings), StatCache()

@@ -11,8 +11,9 @@ from typing import Any, Literal
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.rule_book import RuleMatch
 from desktop.domain.run_meta import RunMeta
-from desktop.domain.safety import RuleMatch, SafetySettings
+from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import PreCheck, ToolSpec
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import workspace_of

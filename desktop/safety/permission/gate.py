@@ -23,15 +23,16 @@ from desktop.domain.permission import (
     UNANSWERED,
     Asker,
     AuditEntry,
+    AuditSink,
     DecidedBy,
     Decision,
     PermissionRequest,
     with_message,
 )
+from desktop.domain.rule_book import RuleBook, RuleMatch
 from desktop.domain.run_meta import RunMeta
-from desktop.domain.safety import AuditSink, Redactor, RuleBook, RuleMatch, SettingsProvider
+from desktop.domain.safety import Redactor, SettingsProvider
 from desktop.domain.tools import PreCheck, StandsFor, Tool
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.policy import only_granted
 from desktop.safety.permission.decide import answer, call_facts, facts_of_other, passes_by_setting
 from desktop.safety.permission.digest import CallSignature, RunMemory, digest_of, signature_of
@@ -273,8 +274,7 @@ class PermissionGate:
             return _deny(request, "remembered", "everything from this run is denied")
         refused = _unconsented(request) or job.refusal(facts)
         if request.paths and not refused:
-            settings = self._settings().within(WorkPlace(facts.project))
-            opened = await asyncio.to_thread(only_granted, settings, request.paths)
+            opened = await asyncio.to_thread(only_granted, self._settings(), request.paths, facts.project)
             refused = f"only a folder opened for this session allows {opened}, and jobs use none" if opened else ""
         return _deny(request, "job", refused) if refused else Decision("allow_once", request.digest, by="job")
 

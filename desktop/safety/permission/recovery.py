@@ -5,7 +5,7 @@ from __future__ import annotations
 from desktop.domain.jobs import Unattended
 from desktop.domain.judgement import Category
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.safety import RuleMatch
+from desktop.domain.rule_book import RuleMatch
 
 
 def unless_unknown(

@@ -20,7 +20,7 @@ from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.ids import new_id
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import RuleRecord
-from desktop.domain.safety import RuleMatch
+from desktop.domain.rule_book import RuleMatch
 from desktop.safety.permission.trust_rules import TrustRule, rule_from
 from desktop.services.rules.text import (
     ABOUT,

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.judgement import CommandPart
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.safety import RuleMatch
+from desktop.domain.rule_book import RuleMatch
 from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.globs import BARE, WITH_LITERALS
 from desktop.skills.patterns.grammar import PatternList, Policy, parse_patterns

@@ -12,6 +12,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, ToolFailure
 from desktop.domain.safety import Access, PathVerdict
 from desktop.domain.skills import SkillSource
+from desktop.domain.work_place import WorkPlace
 from desktop.services.skills.world import SkillWorld
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillFabric
@@ -143,6 +144,9 @@ class Stuck:
 
     def __init__(self) -> None:
         self.asked, self.go = threading.Event(), threading.Event()
+
+    def within(self, place: WorkPlace) -> "Stuck":
+        return self
 
     def explain(self, path: str, access: Access) -> PathVerdict:
         return PathVerdict(True, path, path, "allowed", "", access)

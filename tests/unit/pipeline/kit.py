@@ -36,6 +36,8 @@ class FakeTool:
     timeout_s: float | None = None
     calls: list[dict[str, Any]] = field(default_factory=list)
     prechecks: int = 0
+    places: list[WorkPlace] = field(default_factory=list)
+    """Where its calls were judged and made."""
 
     def __post_init__(self) -> None:
         self.spec = ToolSpec(
@@ -50,10 +52,12 @@ class FakeTool:
 
     async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         self.prechecks += 1
+        self.places.append(place)
         return self.checks(args) if self.checks else PreCheck(self.category)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         self.calls.append(dict(args))
+        self.places.append(context.meta.work_place)
         result = self.body(args, context) if self.body else ToolResult(f"did {self.name}")
         if asyncio.iscoroutine(result):
             result = await result

@@ -173,3 +173,17 @@ async def test_two_logs_of_a_run_become_one_in_the_order_in_which_things_happene
     first = logs["both"][1]
     assert (first.name, first.digest, first.value, first.summary) == ("the llm", "a1", '"sha256:b2"', "words")
     assert logs["both"][3].value == '{"text":"x"}'
+
+
+@pytest.mark.spec("R-PRJ-1")
+async def test_threads_from_before_there_were_projects_have_none(tmp_path):
+    path = tmp_path / "data" / "assent.db"
+    connection = _older(path, tmp_path / "before", 13)
+    connection.execute(
+        "INSERT INTO threads (thread_id, title, titled_by, created_at, updated_at) VALUES ('t', 'Old', 'none', 1, 2)"
+    )
+    connection.close()
+    store = Store(path)
+    await store.open()
+    assert [(t.title, t.project) for t in await store.threads.list_all()] == [("Old", "")]
+    await store.close()

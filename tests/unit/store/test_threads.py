@@ -197,3 +197,10 @@ async def test_old_threads_of_a_job_are_those_that_no_person_has_touched(store):
     assert {thread.thread_id for thread in await store.threads.list_all()} == {*touched, "new", "newest"}
     history = {run.job_run_id: run.thread_id for run in await store.jobs.runs(job_id="j", limit=99)}
     assert history == {name: "" if name in gone else name for name in names}
+
+
+@pytest.mark.spec("R-PRJ-1")
+async def test_a_thread_keeps_the_project_that_was_chosen_until_another_is(store, thread):
+    assert (await store.threads.get(thread_id="t")).project == ""
+    await store.threads.create(record=ThreadRecord("u", "Other", 50.0, 50.0, project="/home/me/report"))
+    assert [found.project for found in await store.threads.list_all()] == ["", "/home/me/report"]

@@ -1,7 +1,7 @@
 """The tools over the real safety room, in the small world of tests/unit/safety/world.py."""
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ import pytest_asyncio
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import Tool, ToolCallContext, ToolResult
-from desktop.domain.work_place import NOWHERE
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement
@@ -47,14 +46,22 @@ class Bench:
 
     async def run(self, tool: Tool, token: CancellationToken | None = None, **args: Any) -> ToolResult:
         """Pre-check and execute like the pipeline, with the approved identity handed over."""
-        check = await tool.precheck(args, NOWHERE)
+        return await self.run_in("", tool, token, **args)
+
+    async def run_in(
+        self, project: Path | str, tool: Tool, token: CancellationToken | None = None, **args: Any
+    ) -> ToolResult:
+        """The same in a thread that works in a project."""
+        at = context(token, project=str(project))
+        check = await tool.precheck(args, at.meta.work_place)
         if check.denied is not None:
             raise check.denied
-        return await tool.execute(args, context(token, check.identity))
+        return await tool.execute(args, replace(at, identity=check.identity))
 
 
-def context(token: CancellationToken | None = None, identity: Any = None) -> ToolCallContext:
-    return ToolCallContext(RunMeta("run", token or CancellationToken()), "call", identity=identity or {})
+def context(token: CancellationToken | None = None, identity: Any = None, project: str = "") -> ToolCallContext:
+    meta = RunMeta("run", token or CancellationToken(), project=project)
+    return ToolCallContext(meta, "call", identity=identity or {})
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.judgement import Category
-from desktop.domain.safety import RuleMatch
+from desktop.domain.rule_book import RuleMatch
 from desktop.skills.patterns import PatternError, PolicyRules
 from tests.unit.skills.patterns.tools import patient
 

@@ -10,8 +10,9 @@ from desktop.domain.call_facts import CallFacts
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.rule_book import RuleMatch
 from desktop.domain.run_meta import RunMeta
-from desktop.domain.safety import NetworkMode, RuleMatch
+from desktop.domain.safety import NetworkMode
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline

@@ -13,8 +13,8 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.keyring import KeyPlace
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.rule_book import RuleMatch
 from desktop.domain.run_meta import RunMeta
-from desktop.domain.safety import RuleMatch
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
