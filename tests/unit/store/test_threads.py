@@ -200,7 +200,7 @@ async def test_old_threads_of_a_job_are_those_that_no_person_has_touched(store):
 
 
 @pytest.mark.spec("R-PRJ-1")
-async def test_a_thread_keeps_the_project_that_was_chosen_until_another_is(store, thread):
+async def test_a_thread_has_no_project_but_the_one_that_was_chosen_for_it(store, thread):
     assert (await store.threads.get(thread_id="t")).project == ""
     await store.threads.create(record=ThreadRecord("u", "Other", 50.0, 50.0, project="/home/me/report"))
-    assert [found.project for found in await store.threads.list_all()] == ["", "/home/me/report"]
+    assert [found.project for found in await store.threads.list_all()] == ["/home/me/report", ""]
