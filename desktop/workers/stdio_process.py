@@ -37,6 +37,10 @@ class StdioLimits:
     """For one that was told to end."""
 
 
+LAST_WORDS_S = 0.2
+"""For what it wrote to stderr before it ended."""
+
+
 class LineTooLong(Exception):
     """A message of more bytes than are read."""
 
@@ -112,7 +116,7 @@ class StdioProcess:
             _signal(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM), group=True)
             drained.cancel()
             if self._listening is not None:
-                self._listening.cancel()
+                await _heard_out(self._listening)
             transport = getattr(process, "_transport", None)
             if transport is not None:
                 transport.close()
@@ -151,6 +155,14 @@ async def _drain(process: asyncio.subprocess.Process) -> None:
     with contextlib.suppress(ConnectionError, RuntimeError):
         while await process.stdout.read(1 << 16):
             pass
+
+
+async def _heard_out(listening: asyncio.Task[None]) -> None:
+    """Its last words are heard, unless somebody else holds its stderr open."""
+    try:
+        await asyncio.wait([listening], timeout=LAST_WORDS_S)
+    finally:
+        listening.cancel()
 
 
 def _signal(process: int, number: int, *, group: bool = False) -> None:

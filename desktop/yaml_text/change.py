@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from textwrap import dedent
 from typing import Any
 
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError
-from desktop.yaml_text.compare import means, nothing_else_differs
+from desktop.yaml_text.compare import all_the_same, means, nothing_else_differs
 from desktop.yaml_text.entry import as_json, entry_lines
 from desktop.yaml_text.parsing import composed, yaml
 
@@ -95,6 +96,12 @@ def in_lines(text: str) -> str:
 def with_item(text: str, key: str, entry: Mapping[str, object]) -> str:
     """``text`` with one more entry at the end of the list below the top-level ``key``, in the indent that the list has;
     everything else, comments too, stays as it is, also where it is no YAML yet. Values are written as JSON."""
+    written = [f"{name}: {as_json(value)}" for name, value in entry.items()]
+    return with_block(text, key, "\n".join(f"{'- ' if not at else '  '}{line}" for at, line in enumerate(written)))
+
+
+def with_block(text: str, key: str, block: str) -> str:
+    """The same with the lines of an entry, as ``without_item`` gives them."""
     lines = text.rstrip("\n").split("\n") if text.strip() else []
     start = next((at for at, line in enumerate(lines) if line.startswith(f"{key}:")), None)
     if start is None:
@@ -104,9 +111,24 @@ def with_item(text: str, key: str, entry: Mapping[str, object]) -> str:
         lines[start] = f"{key}:"
     end = next((at for at in range(start + 1, len(lines)) if _KEY.match(lines[at])), len(lines))
     indent = next((found[1] for line in lines[start + 1 : end] if (found := _ITEM.match(line))), "  ")
-    written = [f"{name}: {as_json(value)}" for name, value in entry.items()]
-    block = [f"{indent}{'- ' if not at else '  '}{line}" for at, line in enumerate(written)]
-    return "\n".join([*lines[:end], *block, *lines[end:]]) + "\n"
+    added = [f"{indent}{line}" if line.strip() else "" for line in dedent(block).rstrip("\n").split("\n")]
+    return "\n".join([*lines[:end], *added, *lines[end:]]) + "\n"
+
+
+def without_item(text: str, key: str, name: str, *, what: str) -> tuple[str, str]:
+    """(``text`` without the entry that is called ``name`` of the list below the top-level ``key``, that entry's lines).
+    Comments before it stay. Raises NotEditable as ``change_item`` does, and where that would change anything else."""
+    lines = text.splitlines(keepends=True)
+    before = _root(text, what)
+    first, _, end = _place_of_item(lines, before, key, name)
+    made = "".join([*lines[:first], *lines[end:]])
+    after = _root(made, what)
+    was, now = _list_of(before, key), _list_of(after, key)
+    left = [item for item in was if not _is_called(item, name)]
+    same = len(left) == len(was) - 1 and all_the_same(left, now)
+    if not same or not nothing_else_differs(before, after, (key,)):
+        raise NotEditable(f"{what} cannot be changed here without changing more.", next_step="Edit it as text.")
+    return made, "".join(lines[first:end])
 
 
 def change_item(text: str, key: str, name: str, path: Sequence[str], value: Any, *, what: str) -> str:
@@ -124,10 +146,8 @@ def change_item(text: str, key: str, name: str, path: Sequence[str], value: Any,
 
 def _place_of_item(lines: list[str], root: yaml.MappingNode | None, key: str, name: str) -> tuple[int, int, int]:
     """(first line, column of its keys, line after it) of a named entry."""
-    listed = next((value for at, value in (root.value if root else ()) if at.value == key), None)
-    items = listed.value if isinstance(listed, yaml.SequenceNode) and not listed.flow_style else []
-    for item in items:
-        if _is_mapping(item) and any(at.value == "name" and _is_name(value, name) for at, value in item.value):
+    for item in _list_of(root, key):
+        if _is_called(item, name):
             first, column = item.start_mark.line, item.start_mark.column
             if not item.flow_style and lines[first][:column].strip() == "-":
                 return first, column, _reach(lines, item)
@@ -135,6 +155,15 @@ def _place_of_item(lines: list[str], root: yaml.MappingNode | None, key: str, na
     raise NotEditable(
         f"{name} cannot be changed here: it has no line for each of its keys.", next_step="Edit it as text."
     )
+
+
+def _list_of(root: yaml.MappingNode | None, key: str) -> list[Any]:
+    listed = next((value for at, value in (root.value if root else ()) if at.value == key), None)
+    return listed.value if isinstance(listed, yaml.SequenceNode) and not listed.flow_style else []
+
+
+def _is_called(item: yaml.Node, name: str) -> bool:
+    return _is_mapping(item) and any(at.value == "name" and _is_name(value, name) for at, value in item.value)
 
 
 def _is_name(node: yaml.Node, name: str) -> bool:

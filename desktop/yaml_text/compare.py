@@ -24,6 +24,11 @@ def means(node: yaml.Node | None, path: Sequence[str], expected: yaml.Node | Non
     return _digest(found, {}) == _digest(wanted, {})
 
 
+def all_the_same(before: Sequence[yaml.Node], after: Sequence[yaml.Node]) -> bool:
+    """Whether two lists of values mean the same."""
+    return [_digest(node, {}) for node in before] == [_digest(node, {}) for node in after]
+
+
 def _found(node: yaml.Node | None, path: Sequence[str]) -> yaml.Node | None:
     for name in path:
         inner = [value for key, value in node.value if key.value == name] if isinstance(node, yaml.MappingNode) else []

@@ -146,6 +146,24 @@ ROWS = (
 )
 
 
+FETCHES = McpRow(
+    "memory",
+    "starting",
+    "npx is fetching @modelcontextprotocol/server-memory: 14 files so far.",
+    "npx -y @modelcontextprotocol/server-memory",
+    False,
+    True,
+    _CONFINED,
+    "",
+    "",
+    "",
+    (),
+    (),
+    26,
+)
+"""A server whose program is not there yet."""
+
+
 def mcp_request() -> PermissionRequest:
     """A call of a tool that says it is harmless."""
     return PermissionRequest(
@@ -192,6 +210,7 @@ class SampleMcp(QObject):
     address_ready = Signal(str)
     declared_read = Signal(str)
     address_ready = Signal(str)
+    told = Signal(str, str)
     path = "/home/ida/.agent/mcp.yaml"
     name, holds, example = "mcp.yaml", "servers", EXAMPLE
     keeps_last_good = dirty = False
@@ -201,7 +220,7 @@ class SampleMcp(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.trials = SampleTrials(self)
-        self.rows = ROWS
+        self.rows: tuple[McpRow, ...] = ROWS
         self.file_problems: tuple[SkillProblem, ...] = ()
         self.problems = self.file_problems
 
@@ -232,6 +251,13 @@ class SampleMcp(QObject):
 
     def accept(self) -> None:
         """Nothing to agree to."""
+
+    def remove(self, name: str) -> None:
+        """Told, and nothing else."""
+        self.told.emit(f"{name} was removed", "removed")
+
+    def undo(self, _token: str) -> None:
+        """Nothing was removed."""
 
     def restart(self, _name: str) -> None:
         """Nothing runs."""

@@ -41,7 +41,7 @@ from shots import skills as skill_shots
 from shots.agents import sample_agents
 from shots.cli import SampleCli, request
 from shots.keys import SampleKeys
-from shots.mcp import SampleMcp, mcp_request
+from shots.mcp import FETCHES, SampleMcp, mcp_request
 from shots.middleware import SampleMiddleware
 from shots.other_agents import SampleOtherAgents, asks_request
 from shots.other_apps import SampleOtherApps
@@ -261,6 +261,10 @@ def _mcp(stage: Stage, view: str = "") -> QWidget:
         shown.try_tool("files-list-directory")
     elif view == "text":
         shown.show_view("text")
+    elif view == "fetching":
+        stage.mcp.rows = (FETCHES, *stage.mcp.rows)
+        shown.refresh()
+        settle(DEAF)
     elif view.startswith("server"):
         shown.show_server("files")
         for _ in stage.mcp.rows[0].tools:
@@ -438,7 +442,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "07-cli-try": lambda s: _cli(s, "try"),
     "07-mcp": _mcp,
     "07-mcp-960": _mcp,
-    **{f"07-mcp-{view}": partial(_mcp, view=view) for view in ("look", "add", "try", "text", "request")},
+    **{f"07-mcp-{view}": partial(_mcp, view=view) for view in ("look", "add", "try", "text", "request", "fetching")},
     **{f"07-mcp-server{size}": partial(_mcp, view="server") for size in ("", "-960", "-1440")},
     **{
         f"07-mcp-server-{tab}": partial(_mcp, view=f"server-{tab}")

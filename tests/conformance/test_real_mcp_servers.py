@@ -215,6 +215,15 @@ async def test_a_memory_of_facts(bench: McpBench, packages: Path) -> None:
     assert "likes bees" in kept.read_text()
 
 
+@pytest.mark.spec("R-MCP-5")
+async def test_the_real_npx_without_a_network_says_so_at_once(bench: McpBench) -> None:
+    if shutil.which("npx") is None:
+        pytest.skip("npx is not installed")
+    await bench.put({"name": "away", "command": "npx", "args": ["-y", "@modelcontextprotocol/no"], "network": False})
+    await bench.until(lambda: bench.server("away").condition == "failed", "given up, without 70 seconds of waiting")
+    assert "npx has not fetched @modelcontextprotocol/no yet" in bench.server("away").reason
+
+
 @pytest.mark.spec("R-MCP-1")
 async def test_servers_of_pypi(bench: McpBench, modules: Path) -> None:
     repository = bench.world.workspace / "repository"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from desktop.app.wiring.boundary import safety_of
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import project_of, roots_of
-from desktop.domain.errors import KnownError
 from desktop.presenter.mcp.paste import PastedServer, read_pasted
 from desktop.safety.boundary.reach import ProvenFiles, Prover
 from desktop.safety.confinement.process import GroupRunner
@@ -20,8 +19,8 @@ from desktop.services.skills.repositories.git import Git
 from desktop.services.skills.repositories.service import SkillRepositories
 from desktop.skills.repositories.offers import DeclaredServer
 from desktop.skills.repositories.shelf import Shelf
+from desktop.tools.mcp.entries import TakeBack, change_entries, declared_names
 from desktop.tools.mcp.servers import McpServers
-from desktop.yaml_text.change import with_item
 
 DECIDING = ("security.", "tools.bash.network")
 """Settings on which depends what can be reached."""
@@ -65,22 +64,13 @@ class McpFile:
         self._servers = servers
 
     def names(self) -> frozenset[str]:
-        """The servers in it."""
-        return frozenset(server.definition.name for server in self._servers.state.servers)
+        """The servers in it; while nothing of it can be read, those that are in force."""
+        state = self._servers.state
+        return declared_names(self._servers) or frozenset(one.definition.name for one in state.servers if state.kept)
 
-    def add(self, entries: Sequence[Mapping[str, object]]) -> None:
-        """Add these at its end, switched off. Raises KnownError, and then adds none."""
-        known = self._servers.read()
-        taken = self.names()
-        text = known.text
-        for entry in entries:
-            if entry["name"] in taken:
-                raise KnownError(
-                    f"mcp.yaml has a server called {entry['name']} already.",
-                    next_step="Remove it there first, in Settings, MCP servers, then take this one.",
-                )
-            text = with_item(text, "servers", {**entry, "enabled": False})
-        self._servers.save(text, known.stamp)
+    def change(self, add: Sequence[Mapping[str, object]], without: Iterable[str]) -> TakeBack:
+        """Take some out, and add these at its end, switched off. Raises KnownError, and then changes nothing."""
+        return change_entries(self._servers, [{**entry, "enabled": False} for entry in add], without)
 
 
 def declared_servers(text: str) -> tuple[DeclaredServer, ...]:

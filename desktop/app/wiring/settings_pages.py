@@ -76,6 +76,8 @@ def _boundaries(m: SettingsModels, frame: SettingsFrame) -> BoundariesPage:
 
 
 def _servers(m: SettingsModels, frame: SettingsFrame) -> McpPage:
+    m.views.mcp.told.connect(frame.toast.say)
+    frame.toast.undone.connect(m.views.mcp.undo)
     page = mcp_page.McpPage(_with_requests(m.views.mcp, frame))
     page.own_head.connect(frame.give_head)
     return page

@@ -128,7 +128,7 @@ class McpRow:
     state: str
     """off | starting | running | waiting | failed | sign_in."""
     reason: str
-    """Why, in a sentence."""
+    """Why, in a sentence; of a start what it waits for."""
     where: str
     """What it runs, or its address."""
     is_web: bool

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 
 from desktop.domain.errors import KnownError
+from desktop.domain.ids import new_id
 from desktop.domain.keyring import KeyringEntry
 from desktop.presenter.mcp.declared_file import read_declared
 from desktop.presenter.mcp.example import EXAMPLE
@@ -20,6 +21,7 @@ from desktop.presenter.mcp.secrets import PastedSecret
 from desktop.presenter.settings.declared import DeclaredViewModel
 from desktop.presenter.skills.forms import FormField, fields_of
 from desktop.skills.catalogue.pins import Difference, FileDifference
+from desktop.tools.mcp.entries import TakeBack
 from desktop.tools.mcp.offered import INSTRUCTIONS
 from desktop.tools.person_file import CannotSaveTools
 from desktop.yaml_text.change import change_item, with_item
@@ -34,6 +36,9 @@ _PATH = re.compile(r"(?<![\w/])(?:~|\.{0,2})/[\w.@+-]+(?:/[\w.@+-]+)*")
 MAX_LOOKED_THROUGH = 60_000
 MAX_PATHS = 50
 """Of a changed description, that are judged."""
+REMOVED = "mcp-removed:"
+MAX_REMOVED = 10
+"""Servers that can be brought back."""
 MAX_AT_ONCE = 40
 """Tools that are looked at, and so agreed to, in one go: as many as are shown."""
 
@@ -48,6 +53,8 @@ class McpServersViewModel(DeclaredViewModel):
     declared_read = Signal(str)
     address_ready = Signal(str)
     """The address at which a person signs in: it follows their own click, and is for the browser."""
+    told = Signal(str, str)
+    """(what was done, the token that undoes it)."""
 
     def __init__(
         self,
@@ -66,6 +73,7 @@ class McpServersViewModel(DeclaredViewModel):
         self._difference: Difference | None = None
         self._rows: tuple[McpRow, ...] | None = None
         self._saving = asyncio.Lock()
+        self._removed: dict[str, tuple[str, TakeBack]] = {}
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
@@ -164,6 +172,29 @@ class McpServersViewModel(DeclaredViewModel):
     def switch_on(self, name: str) -> None:
         """Write into mcp.yaml that a server is on, from now on and whenever Assent starts, and start it."""
         self._spawn(self._write(name, ("enabled",), True, stays=name), f"switch on MCP server {name}")
+
+    def remove(self, name: str) -> None:
+        """Take a server out of mcp.yaml, which ends it; ``told`` follows, with the undo."""
+        self._spawn(self._remove(name), f"remove MCP server {name}")
+
+    async def _remove(self, name: str) -> None:
+        async with self._saving:
+            back, note = await self._service.remove(name)
+        token = f"{REMOVED}{new_id()}"
+        self._removed[token] = (name, back)
+        while len(self._removed) > MAX_REMOVED:
+            del self._removed[next(iter(self._removed))]
+        self.told.emit(f"{name} was removed. {note}".strip(" ."), token)
+
+    def undo(self, token: str) -> None:
+        """Bring back a server that ``told`` named; other tokens are for others."""
+        name, back = self._removed.pop(token, ("", None))
+        if back is not None:
+            self._spawn(self._take_back(back), f"bring MCP server {name} back")
+
+    async def _take_back(self, back: TakeBack) -> None:
+        async with self._saving:
+            await asyncio.to_thread(back)
 
     async def _write(self, name: str, path: Sequence[str], value: object, *, stays: str) -> None:
         """Change one key of a server in the file, unless that makes a mistake of it."""

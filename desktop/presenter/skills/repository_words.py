@@ -203,6 +203,13 @@ def banner_of(item: Item) -> tuple[str, tuple[tuple[str, str], ...]]:
             words = ". Nothing runs yet: it comes into mcp.yaml switched off, until you have looked at it there."
             return "info", (("This is a program or an address: ", ""), (runs, "mono"), (words, ""))
         return ("ask", ((line_of(item)[0] + ".", ""),)) if item.behind or item.instead else ("", ())
+    if item.kind == "server" and item.changed and item.offer is not None and item.offer.server is not None:
+        words = ". Taking it puts it in place of yours in mcp.yaml, switched off, until you have looked at it there."
+        return "ask", (
+            ("It is another program or address now: ", "strong"),
+            (item.offer.server.runs, "mono"),
+            (words, ""),
+        )
     if item.status == "reach" and not item.kept:
         words = " Nothing changes until you take it. Its calls ask as before."
         return "ask", (("It wants to reach more than what you took.", "strong"), (words, ""))
@@ -219,8 +226,10 @@ def take_words(item: Item) -> str:
     """On the button that takes the shown item; "" where there is nothing to take."""
     if not item.takeable or item.status == "same":
         return ""
+    if item.kind == "server":
+        return "Take it, switched off"
     if item.taken is None:
-        return "Take it, switched off" if item.kind == "server" else "Take it"
+        return "Take it"
     return "Take it, with its new reach" if item.status == "reach" else "Take it"
 
 

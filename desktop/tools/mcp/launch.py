@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, ProcessSpec, SafetySettings
 from desktop.tools.mcp.definitions import McpDefinition
+from desktop.tools.mcp.fetching import FetchWatch, StartWatch, fetch_variables, fetcher_of
 from desktop.tools.mcp.headers import headers_of
 from desktop.tools.mcp.services import CACHE, McpServices
 
@@ -61,6 +63,17 @@ class ServerLaunch:
         """What of the settings it would be bound by now."""
         return confinement_settings(self._services.settings())
 
+    @property
+    def network(self) -> bool:
+        """Whether the program has the network: as it says, else as commands have it."""
+        chosen = self._definition.network
+        return self._services.settings().shell_network == "always" if chosen is None else chosen
+
+    def watch(self, changed: Callable[[], None]) -> StartWatch:
+        """What explains a start of it."""
+        fetcher = fetcher_of(self._definition.command, self._definition.args)
+        return StartWatch(FetchWatch(fetcher, network=self.network) if fetcher is not None else None, changed)
+
     async def prepared(self) -> tuple[dict[str, Any], ServerConfinement]:
         """(what the MCP host needs to start it, what confines it). Raises KnownError: a variable, a program or a
         folder is not there."""
@@ -71,6 +84,8 @@ class ServerLaunch:
             headers, secrets = await headers_of(definition.headers, definition.bearer, environment, self.caller)
             return {**base, "url": definition.url, "headers": headers, "secrets": secrets}, self.elsewhere
         made = await services.environment.build(definition.env, admin=True, tool=self.caller)
+        if (fetcher := fetcher_of(definition.command, definition.args)) is not None:
+            made |= fetch_variables(fetcher, network=self.network, present=made)
         spec, confined, roots = await asyncio.to_thread(self._confined, made)
         return {**base, "argv": list(spec.argv), "cwd": spec.cwd, "env": dict(spec.env), "roots": roots}, confined
 
@@ -93,7 +108,7 @@ class ServerLaunch:
         plain_spec = ProcessSpec((program, *definition.args), place.resolved, environment)
         spec = services.confinement.wrap(plain_spec, network=definition.network, cache=self.cache)
         report = services.confinement.probe()
-        network = settings.shell_network == "always" if definition.network is None else definition.network
+        network = self.network
         said = "" if report.kind == "none" else f" The network is {'on' if network else 'off'}."
         weak = self._weak(place.resolved, program)
         sentence = report.sentence + said

@@ -19,6 +19,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.mcp import McpOffers
 from desktop.domain.processes import ChildRefused, ChildStream
 from desktop.tools.mcp.definitions import McpDefinition
+from desktop.tools.mcp.fetching import NOT_FOUND, OFFLINE, StartWatch
 from desktop.tools.mcp.launch import ServerConfinement, ServerLaunch
 from desktop.tools.mcp.offered import INSTRUCTIONS, OFFERS, Offered, instructions_of, judged, offers_of, plain
 from desktop.tools.mcp.person import PersonOfServer
@@ -40,7 +41,7 @@ LATE_S = 2.0
 """Seconds by which our limit of a call comes after that of the MCP host, which tells the server."""
 LOG_LINES = 200
 LOG_LINE = 500
-_NOT_AGAIN = frozenset({"mcp.unauthorized", "mcp.version"})
+_NOT_AGAIN = frozenset({"mcp.unauthorized", "mcp.version", OFFLINE, NOT_FOUND})
 """Ends that another start would not change."""
 
 Condition = Literal["off", "starting", "running", "waiting", "failed", "sign_in"]
@@ -80,6 +81,7 @@ class McpServer:
         self._settled = asyncio.Event()
         self._ready_at = 0.0
         self._key = ""
+        self.start_watch = StartWatch()
         self.condition: Condition = "off"
         self.reason = ""
         self.restarts = 0
@@ -157,10 +159,12 @@ class McpServer:
         self._key = f"{self.definition.name} {new_id()}"  # the life before may still be ending
         stream = self._services.child.stream("serve", {**launch, "server": self._key})
         items: dict[str, dict[int, list[str]]] = {}
+        self.start_watch = self._launch.watch(self._changed)
         try:
-            async for event in stream:
-                if isinstance(event, Mapping):
-                    await self._take(event, items)
+            with self.start_watch:
+                async for event in stream:
+                    if isinstance(event, Mapping):
+                        await self._take(event, items)
         finally:
             stream.cancel()
             self._questions.withdraw_all()
@@ -183,6 +187,7 @@ class McpServer:
     async def _take(self, event: Mapping[str, Any], items: dict[str, dict[int, list[str]]]) -> None:
         match event.get("event"):
             case "ready":
+                self.start_watch.done()
                 await self._greeted(event)
             case "item":
                 one = items.setdefault(str(event.get("kind")), {})
@@ -196,7 +201,7 @@ class McpServer:
             case "ask" | "asked" | "unasked":
                 self._questions.take(event)
             case "stderr" | "note":
-                self._noted(str(event.get("text", "")))
+                self._noted(self.start_watch.heard(str(event.get("text", ""))))
 
     async def _greeted(self, event: Mapping[str, Any]) -> None:
         has = event.get("has")
@@ -339,7 +344,8 @@ class McpServer:
         """Why it cannot be called now."""
         if self.condition == "sign_in":
             return self.person.absent()
-        why = f": {self.reason}" if self.reason else "."
+        reason = self.start_watch.doing or self.reason
+        why = f": {reason}" if reason else "."
         return ToolFailure(
             f"The MCP server {self.definition.name} is not running{why}",
             code="mcp.not_running",

@@ -26,11 +26,13 @@ from desktop.tools.registry import ToolRegistry
 if TYPE_CHECKING:
     from desktop.domain.mcp import McpOffers, McpTask
     from desktop.domain.tools import Tool
+    from desktop.tools.mcp import entries as mcp_entries
     from desktop.tools.mcp import server as mcp_server
     from desktop.tools.mcp import task_tool as mcp_task_tool
     from desktop.tools.mcp import tasks as mcp_tasks
     from desktop.tools.mcp import tool as mcp_tool
     from desktop.tools.mcp.asking.questions import PersonQuestions
+    from desktop.tools.mcp.entries import TakeBack
     from desktop.tools.mcp.offered import Offered
     from desktop.tools.mcp.pins import Standing
     from desktop.tools.mcp.reading import asking as mcp_reading
@@ -39,13 +41,14 @@ if TYPE_CHECKING:
     from desktop.tools.mcp.server import About, Condition, McpServer
     from desktop.tools.mcp.tasks import McpTasks
 else:
+    mcp_entries = lazy_module("desktop.tools.mcp.entries")
     mcp_server = lazy_module("desktop.tools.mcp.server")
     mcp_tool = lazy_module("desktop.tools.mcp.tool")
     mcp_tasks = lazy_module("desktop.tools.mcp.tasks")
     mcp_task_tool = lazy_module("desktop.tools.mcp.task_tool")
     mcp_reading = lazy_module("desktop.tools.mcp.reading.asking")
     mcp_read_tool = lazy_module("desktop.tools.mcp.reading.read_tool")
-_AT_WORK = (mcp_server, mcp_tool, mcp_tasks, mcp_task_tool, mcp_reading, mcp_read_tool)
+_AT_WORK = (mcp_entries, mcp_server, mcp_tool, mcp_tasks, mcp_task_tool, mcp_reading, mcp_read_tool)
 """What is not loaded where no server is declared."""
 
 MAX_CALLS = 40
@@ -82,7 +85,7 @@ class ServerFacts:
     condition: Condition
     """How it is."""
     reason: str
-    """Why, in a sentence."""
+    """Why, in a sentence; of a start what it waits for."""
     about: About
     """What it says about itself."""
     confinement: str
@@ -314,6 +317,10 @@ class McpServers(DeclaredFile[McpDefinition]):
         finally:
             server.start()
 
+    async def remove(self, name: str) -> tuple[TakeBack, str]:
+        """Take one out of mcp.yaml, as ``removed`` does. Raises KnownError, and then it is still there."""
+        return await mcp_entries.removed(self, name, self._one(name).person)
+
     async def stop(self, name: str) -> None:
         """End one until it is started by hand, or the app anew. Raises NotFound."""
         await self._one(name).stop()
@@ -340,8 +347,7 @@ class McpServers(DeclaredFile[McpDefinition]):
 
     async def accept(self, name: str, digests: Mapping[str, str]) -> None:
         """The person has looked at these tools (the server's names, with what was shown; of instructions
-        ``INSTRUCTIONS``). Raises KnownError when one of
-        them has changed once more."""
+        ``INSTRUCTIONS``). Raises KnownError when one of them has changed once more."""
         server = self._one(name)
         now = {one.raw: one for one in server.judged if not one.problem}
         chosen = [now[raw] for raw in digests if raw in now]
@@ -452,7 +458,7 @@ def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str], tasks
     return ServerFacts(
         server.definition,
         server.condition,
-        server.reason,
+        server.reason if server.condition != "starting" else server.start_watch.doing,
         server.about,
         server.confinement.sentence,
         server.confinement.weak,

@@ -349,6 +349,18 @@ async def test_the_category_of_a_tool_and_that_a_server_is_on_are_written_into_t
     )
     assert mcp.rows[1].state == "off"
     await app.until(lambda: "Switch on" not in labels(page.server), "it is on")
+    before = (home / "mcp.yaml").read_text()
+    button(page.server, "Remove").click()
+    toast = app.window.page("settings").toast
+    await app.until(toast.isVisible, "told")
+    await app.until(
+        lambda: page.list.isVisible() and [row.name for row in mcp.rows] == ["other"], "the list without it"
+    )
+    first, other = before.index("  - name: files"), before.index("  - name: other")
+    assert (home / "mcp.yaml").read_text() == before[:first] + before[other:]
+    toast._undo.click()
+    await app.until(lambda: [row.name for row in mcp.rows] == ["files", "other"], "back")
+    assert (home / "mcp.yaml").read_text() == before
 
 
 @pytest.mark.spec("R-PRM-7")

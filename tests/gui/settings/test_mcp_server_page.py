@@ -1,14 +1,16 @@
 """The page of one MCP server, with sample data: its calls that go on by themselves, and what it lists."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QWidget
 
 from desktop.domain.mcp import McpOffers, McpPrompt, McpResource, McpTask
 from desktop.presenter.mcp.rows import McpInstructions, McpRow
+from desktop.ui.settings.mcp.card import ServerCard
 from desktop.ui.settings.mcp.offered_view import PAGE
 from desktop.ui.settings.mcp.server_page import ServerPage
 from desktop.ui.widgets.controls.buttons import Button
@@ -20,7 +22,7 @@ def row(**more: object) -> McpRow:
     return McpRow(*first, **more)  # type: ignore[arg-type]
 
 
-def words(page: ServerPage) -> list[str]:
+def words(page: QWidget) -> list[str]:
     return [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
 
 
@@ -69,3 +71,21 @@ def test_thousands_of_resources_are_a_page_at_a_time_and_any_of_them_is_found(qt
     page.back.connect(lambda: left.append(True))
     QTest.keyClick(page, Qt.Key.Key_Escape)
     assert left == [True]
+
+
+@pytest.mark.spec("R-MCP-5")
+def test_a_start_that_fetches_says_so_and_is_cancelled_from_its_page_and_its_card(qtbot, theme):
+    page, card = ServerPage(), ServerCard()
+    waits = "npx is fetching pkg: 3 files so far."
+    for shown in (page, card):
+        qtbot.addWidget(shown)
+        shown.show_row(replace(row(), state="starting"))
+        shown.show()
+        assert [button for button in shown.findChildren(Button) if button.label == "Cancel"] == []
+        shown.show_row(replace(row(), state="starting", reason=waits))
+        qtbot.waitUntil(lambda shown=shown: waits in words(shown), timeout=int(WAIT_S * 1000))
+        (cancel,) = [button for button in shown.findChildren(Button) if button.label == "Cancel"]
+        with qtbot.waitSignal(shown.stop, timeout=int(WAIT_S * 1000)):
+            cancel.click()
+        shown.show_row(replace(row(), state="off", reason=""))
+        qtbot.waitUntil(lambda shown=shown: waits not in words(shown), timeout=int(WAIT_S * 1000))

@@ -5,13 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import pytest
-
 from desktop.app.wiring.page_services import skill_repositories
 from desktop.app.wiring.runtime import build_services
 from desktop.app.wiring.services import Services
 from desktop.domain.cancellation import CancellationToken
-from desktop.domain.errors import KnownError
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.settings import SettingsService
 from tests.unit.services.skills.repositories.kit import Repository, skill
@@ -58,8 +55,25 @@ async def test_what_is_taken_is_there_after_a_restart_and_a_server_is_switched_o
     found = services.skills.fabric.find_tool("tide-fit")
     assert found is not None
     assert (found.state, found.source) == ("ready", "shared")
-    with pytest.raises(KnownError, match="already"):
-        await repositories.take(name, {key: digest for key, digest in seen.items() if key[0] == "server"})
+    made.commit({".mcp.json": SERVERS.replace("uvx", "other")})
+    await repositories.look(name, CancellationToken(), lambda _words: None)
+    newer = (await repositories.view(name)).seen([("server", "ship-tracks")])
+    await repositories.take(name, newer)
+    assert [one.definition.command for one in services.mcp.state.servers] == ["other"]
+    await repositories.undo(name)
+    assert (home / "mcp.yaml").read_text() == text
+    await repositories.take(name, {}, [("server", "ship-tracks")])
+    assert (home / "mcp.yaml").read_text() == "# mine\nservers:\n"
+    await repositories.undo(name)
+    (home / "mcp.yaml").write_text(text.replace("ship-tracks", "ship_tracks").replace("uvx", "by-hand"))
+    await asyncio.to_thread(services.mcp.reload)
+    mine = await repositories.view(name)
+    await repositories.take(name, {}, [("server", "ship-tracks")])
+    await repositories.undo(name)
+    assert [one.definition.command for one in services.mcp.state.servers] == ["by-hand"], mine
+    (home / "mcp.yaml").write_text(text)
+    made.commit({".mcp.json": SERVERS})
+    await repositories.look(name, CancellationToken(), lambda _words: None)
     await ended(services)
     again = await started(home)
     found = again.skills.fabric.find_tool("tide-fit")

@@ -9,7 +9,16 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.yaml_text.change import REMOVE, NotEditable, change_item, change_key, in_lines, with_item
+from desktop.yaml_text.change import (
+    REMOVE,
+    NotEditable,
+    change_item,
+    change_key,
+    in_lines,
+    with_block,
+    with_item,
+    without_item,
+)
 
 HEAD = """\
 # what it is
@@ -241,6 +250,54 @@ def test_a_key_of_one_entry_of_a_list_changes_and_nothing_else(name: str, after:
 def test_an_entry_that_has_no_lines_of_its_own_is_left_to_the_editor(text: str) -> None:
     with pytest.raises(NotEditable):
         change_item(text, "servers", "c", ["tools", "two"], "write", what="it")
+
+
+SERVERS = """# my servers
+servers:
+  # the first
+  - name: git_hub
+    command: npx   # fast
+    args: [a, b]
+
+  # second
+  - name: two
+    text: |
+      a
+
+      b
+
+other: 1
+"""
+
+
+def test_an_entry_goes_with_its_lines_alone_and_comes_back_with_them() -> None:
+    made, block = without_item(SERVERS, "servers", "git-hub", what="it")
+    assert block == "  - name: git_hub\n    command: npx   # fast\n    args: [a, b]\n"
+    assert made == SERVERS.replace(block, "")
+    back = yaml.safe_load(with_block(made, "servers", block))
+    assert back["servers"] == yaml.safe_load(SERVERS)["servers"][::-1]
+    none, last = without_item(made, "servers", "two", what="it")
+    assert yaml.safe_load(none) == {"servers": None, "other": 1}
+    assert yaml.safe_load(with_block(none, "servers", last))["servers"] == yaml.safe_load(made)["servers"]
+    bare, lines = without_item("servers:\n- name: a\n  x: 1\n- name: b\n", "servers", "a", what="it")
+    assert yaml.safe_load(with_block(bare, "servers", lines)) == {"servers": [{"name": "b"}, {"name": "a", "x": 1}]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "servers: [{name: a}]\n",
+        "servers:\n  - {name: a, command: x}\n",
+        "servers:\n  -\n    name: a\n  - name: b\n",
+        "servers:\n  - name: a\n    x: &q 1\n  - name: b\n    y: *q\n",
+        "servers:\n  - name: c\n    x: &q 1\n  - name: a\n    x: &q 2\n  - name: b\n    y: *q\n",
+        "servers:\n  - name: a\n  - name: a\n",
+        "servers:\n  - name: b\n",
+    ],
+)
+def test_an_entry_without_which_something_else_would_differ_is_left_to_the_editor(text: str) -> None:
+    with pytest.raises(NotEditable):
+        without_item(text, "servers", "a", what="it")
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=30)

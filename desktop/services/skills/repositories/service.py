@@ -36,8 +36,8 @@ class ServerFile(Protocol):
         """The servers in it. Blocks."""
         ...
 
-    def add(self, entries: Sequence[Mapping[str, object]]) -> None:
-        """Add these, switched off. Blocks; raises KnownError."""
+    def change(self, add: Sequence[Mapping[str, object]], without: Iterable[str]) -> Callable[[], None]:
+        """Take some out and add others, switched off; what takes that back. Blocks; raises KnownError."""
         ...
 
 
@@ -62,6 +62,7 @@ class SkillRepositories:
         self._follow = follow
         self._clock = clock
         self._one = asyncio.Lock()
+        self._servers_back: dict[str, Callable[[], None]] = {}
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
@@ -80,8 +81,11 @@ class SkillRepositories:
         return found
 
     def _view(self, source: Source) -> SourceView:
-        name = source.name
-        return compared(source, self._fetched.known(name), self._shelf.place(name), self._stands(name))
+        name, declared = source.name, self._servers.names()
+        there = tuple(one for one in source.taken if one.kind != "server" or one.name in declared)
+        return compared(
+            replace(source, taken=there), self._fetched.known(name), self._shelf.place(name), self._stands(name)
+        )
 
     def _stands(self, source: str) -> Callable[[RepositoryOffer], tuple[str, bool]]:
         """Which other skill of its name an offer would stand behind (its source, "" for none), or before (True)."""
@@ -154,7 +158,8 @@ class SkillRepositories:
 
     async def take(self, name: str, wanted: Mapping[Key, str], drop: Iterable[Key] = ()) -> SourceView:
         """Take these, each with the digest of what the person has seen, and no longer those in ``drop``; all or none.
-        Raises KnownError, also for one that is another by now: a look may have ended in between."""
+        A server is an entry of mcp.yaml. Raises KnownError, also for one that is another by now: a look may have ended
+        in between."""
         async with self._one:
             return await asyncio.to_thread(self._take, name, dict(wanted), tuple(drop))
 
@@ -180,16 +185,31 @@ class SkillRepositories:
         at, gone = self._clock(), {*(one.key for one, _ in offers), *drop}
         new = [Taken(one.kind, one.name, one.rel, commit, one.digest, at) for one, commit in offers]
         kept = tuple(one for one in source.taken if one.key not in gone)
-        entries = [one.server for one, _ in offers if one.server is not None]
-        if entries:
-            self._servers.add([one.entry for one in entries])
+        back = self._put_servers(source, [one for one, _ in offers if one.server is not None], drop)
         skills = [one for one, _ in offers if one.server is None]
         lost = [key[1] for key in drop if key[0] == "skill"]
         left = {key: digest for key, digest in source.kept.items() if key not in {"/".join(one) for one in gone}}
         changed = replace(source, taken=(*kept, *new), kept=left)
         before = taken_files(self._shelf, source)[1]
-        self._shelf.change(changed, skills, lost)
+        try:
+            self._shelf.change(changed, skills, lost)
+        except BaseException:
+            back()
+            raise
+        self._servers_back[source.name] = back
         self._seen(changed, before)
+
+    def _put_servers(self, source: Source, new: Sequence[RepositoryOffer], drop: tuple[Key, ...]) -> Callable[[], None]:
+        """mcp.yaml with these, in place of the older ones that were taken from here, and without those in ``drop``; one
+        that is the same and there stays as the person has it. Returns what takes it back."""
+        known = self._servers.names()
+        mine = {one.name: one.digest for one in source.taken if one.kind == "server" and one.name in known}
+        add = [one for one in new if mine.get(one.name) != one.digest]
+        without = [key[1] for key in drop if key[0] == "server" and key[1] in mine]
+        without += [one.name for one in add if one.name in mine]
+        if not add and not without:
+            return lambda: None
+        return self._servers.change([one.server.entry for one in add if one.server is not None], without)
 
     def _seen(self, source: Source, before: Iterable[str] = ()) -> None:
         """The person has seen what they took: search it, and let it be on."""
@@ -207,6 +227,8 @@ class SkillRepositories:
         source = self._shelf.undo(name)
         if source is None:
             raise KnownError("There is nothing to go back to.", next_step="Take what you want to have.")
+        if (back := self._servers_back.pop(name, None)) is not None:
+            back()
         self._seen(source, mains)
         return self._view(self._known(name))
 
@@ -239,6 +261,7 @@ class SkillRepositories:
     def _remove(self, name: str) -> None:
         self._known(name)
         self._shelf.remove(name)
+        self._servers_back.pop(name, None)
         self._fetched.forget(name)
         self._follow()
 

@@ -12,7 +12,7 @@ from desktop.domain.sign_in import SignInFacts
 from desktop.domain.words import count_words
 from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.settings.mcp.sign_in import SignInPanel, WaitingClock
-from desktop.ui.settings.mcp.state import LAST_LINES, state_of, trouble, unseen_words
+from desktop.ui.settings.mcp.state import LAST_LINES, start_waits, state_of, trouble, unseen_words
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import Notice, clear
 from desktop.ui.widgets.marks import StateLabel
@@ -71,6 +71,8 @@ class ServerCard(QFrame):
             widgets.append(Text(has, "small", "2"))
         if broken:
             widgets.append(trouble(row))
+        elif row.state == "starting" and row.reason:
+            widgets.append(start_waits(row, self.stop))
         if row.waiting:
             widgets.append(self._unseen(row))
         return widgets

@@ -73,6 +73,7 @@ class McpPage(DeclaredPage):
         page, mcp = self.server, self._mcp
         page.back.connect(self._leave_server)
         page.edit.connect(self._edit)
+        page.remove.connect(lambda: mcp.remove(page.name))
         page.attempt.connect(self.try_tool)
         page.look.connect(lambda: mcp.look_at(page.name))
         page.look_all.connect(lambda reading: mcp.look_at_all(page.name, reading=reading))
@@ -172,8 +173,9 @@ class McpPage(DeclaredPage):
         row = next((row for row in rows if row.name == self.server.name), None)
         if row is not None:
             self.server.show_row(row)
-        elif self.stack.currentWidget() is self.server:
+        elif self.stack.currentWidget() is self.server:  # it was removed
             self.show_view("servers")
+            self.add.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_cards(self, rows: tuple[McpRow, ...]) -> None:
         names = [row.name for row in rows]

@@ -20,7 +20,7 @@ from desktop.ui.settings.mcp.card import run_buttons
 from desktop.ui.settings.mcp.offered_view import OfferedView
 from desktop.ui.settings.mcp.sign_in import SignInPanel
 from desktop.ui.settings.mcp.started import started_card
-from desktop.ui.settings.mcp.state import state_of, trouble
+from desktop.ui.settings.mcp.state import start_waits, state_of, trouble
 from desktop.ui.settings.mcp.task_rows import TaskRows
 from desktop.ui.settings.mcp.tool_list import ToolList
 from desktop.ui.settings.mcp.tools_top import ToolsTop
@@ -44,11 +44,12 @@ MARGINS = (24, 14, 24, 24)
 
 
 class ServerPage(QFrame):
-    """``back`` to all servers, ``edit`` its entry in the file, ``look`` at what was not seen yet; ``in_sight``: it came
-    on the screen, or left it."""
+    """``back`` to all servers, ``edit`` its entry in the file or ``remove`` it, ``look`` at what was not seen yet;
+    ``in_sight``: it came on the screen, or left it."""
 
     back = Signal()
     edit = Signal(int)
+    remove = Signal()
     look = Signal()
     look_all = Signal(bool)
     all_off = Signal()
@@ -174,7 +175,9 @@ class ServerPage(QFrame):
         self._part("head", head, lambda: self._show_head(row))
         broken = row.state in ("waiting", "failed")
         self.signing.show_facts(row.sign_in if row.state != "off" else SignInFacts(), row.host)
-        self._part("trouble", broken and (row.reason, row.log[-4:]), lambda: self._show_trouble(row, broken=broken))
+        waits = "" if row.state != "starting" else row.reason
+        seen = broken and (row.reason, row.log[-4:])
+        self._part("trouble", (seen, waits), lambda: self._show_trouble(row, broken=broken))
         self._show_above()
         self.tasks.show_tasks(row.tasks)
         self._tools_top.show_row(row)
@@ -225,7 +228,9 @@ class ServerPage(QFrame):
         clear(self._actions)
         edit = Button("Edit", "quiet", small=True, tip=f"Edit {row.name} in the file")
         edit.clicked.connect(lambda: self.edit.emit(row.line))
-        buttons = [edit, *run_buttons(row, self.stop, self.restart, self.switch_on)]
+        away = Button("Remove", "quiet", small=True, icon="delete", tip=f"Take {row.name} out of mcp.yaml, and end it")
+        away.clicked.connect(self.remove)
+        buttons = [edit, away, *run_buttons(row, self.stop, self.restart, self.switch_on)]
         if row.sign_in.stage == "in":
             out = Button("Sign out", small=True, tip=f"Sign out of {row.name}")
             out.clicked.connect(self.sign_out)
@@ -237,6 +242,8 @@ class ServerPage(QFrame):
         clear(self._trouble)
         if broken:
             self._trouble.addWidget(trouble(row))
+        elif row.state == "starting" and row.reason:
+            self._trouble.addWidget(start_waits(row, self.stop))
 
     def _show_log(self, row: McpRow) -> None:
         self.log.set_text("\n".join(map(shown_line, row.log or ("(nothing)",))))

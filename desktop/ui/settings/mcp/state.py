@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 
+from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.settings.mcp.sign_in import sign_in_state
+from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column
@@ -57,6 +59,15 @@ def trouble(row: McpRow) -> QWidget:
     if row.log:
         column.addWidget(log_card("Its last lines", row.log[-LAST_LINES:]))
     return holder
+
+
+def start_waits(row: McpRow, cancel: SignalInstance) -> Notice:
+    """What a start waits for, such as a download, and the way out of it."""
+    strip = Notice("info", shown_line(row.reason))
+    button = Button("Cancel", small=True, tip=f"Do not start {shown_line(row.name)} now")
+    button.clicked.connect(cancel)
+    strip.add(button)
+    return strip
 
 
 def log_card(name: str, lines: tuple[str, ...], rows: int = LOG_ROWS) -> QWidget:

@@ -27,6 +27,7 @@ from desktop.ui.widgets.tips import plain_tip
 VIEWS = (("changes", "Changes"), ("page", "Page"), ("files", "Files"))
 MAX_FILES = 200
 _CAPTION = 84
+_OUT_OF_FILE = "Take its entry out of mcp.yaml, which ends it; it stays in the repository"
 
 
 class ItemPane(QFrame):
@@ -85,7 +86,6 @@ class ItemPane(QFrame):
         self.keep = Button("Keep what I have", key="Esc")
         self.keep.clicked.connect(self._keep)
         self.drop = Button("Take it out", "danger")
-        self.drop.setToolTip(plain_tip("Have it no longer; it stays in the repository"))
         self.drop.clicked.connect(self._repositories.drop)
         self.take = Button("", "primary", shrinks=True)
         self.take.clicked.connect(self._repositories.take)
@@ -132,7 +132,9 @@ class ItemPane(QFrame):
         self.take.set_label(words)
         self.take.setVisible(bool(words))
         self.keep.setVisible(item.changed)
-        self.drop.setVisible(item.taken is not None and not item.changed)
+        server = item.kind == "server"
+        self.drop.setVisible(item.taken is not None and (server or not item.changed))
+        self.drop.setToolTip(plain_tip(_OUT_OF_FILE if server else "Have it no longer; it stays in the repository"))
         self.foot.setVisible(bool(words) or item.taken is not None)
 
     def _show_top(self, item: Item) -> None:

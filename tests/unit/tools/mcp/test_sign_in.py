@@ -179,6 +179,30 @@ async def test_a_person_signs_in_is_called_by_what_they_allowed_and_signs_out(si
     assert (await signing.stage("asks")).granted == ()
 
 
+async def test_a_server_that_is_removed_is_signed_out_of_and_its_entry_comes_back_without(signing: Signing) -> None:
+    await signing.server()
+    await signing.sign_in()
+    before = signing.bench.path.read_text()
+    signing.bench.path.write_text(
+        "servers:\n"
+        + "\n".join(
+            f"{'  - ' if not at else '    '}{key}: {json.dumps(value)}"
+            for at, (key, value) in enumerate(json.loads(before)["servers"][0].items())
+        )
+    )
+    written = signing.bench.path.read_text()
+    await asyncio.to_thread(signing.bench.servers.reload)
+    back, note = await signing.bench.servers.remove("archive")
+    assert note == "You are signed out there."
+    assert signing.kept is None
+    assert [one["form"]["token_type_hint"] for one in await signing.seen() if one["path"] == "/revoke"]
+    await signing.bench.until(lambda: not signing.bench.servers.state.servers, "gone")
+    assert signing.bench.path.read_text() == "servers:\n"
+    await asyncio.to_thread(back)
+    assert signing.bench.path.read_text() == written
+    await signing.stage("asks")
+
+
 async def test_a_call_before_the_sign_in_says_what_to_do_and_opens_nothing(signing: Signing) -> None:
     await signing.server()
     await signing.sign_in()

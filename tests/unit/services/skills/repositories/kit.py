@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from desktop.app.wiring.page_services import declared_servers
@@ -75,10 +75,17 @@ class Servers:
     def names(self) -> frozenset[str]:
         return frozenset(str(entry["name"]) for entry in self.entries)
 
-    def add(self, entries: Sequence[Mapping[str, object]]) -> None:
-        if any(entry["name"] in self.names() for entry in entries):
+    def change(self, add: Sequence[Mapping[str, object]], without: Iterable[str]) -> Callable[[], None]:
+        before, gone = self.entries, set(without)
+        left = [entry for entry in before if entry["name"] not in gone]
+        if any(entry["name"] in {one["name"] for one in left} for entry in add):
             raise KnownError("There is a server of this name already.", next_step="Remove it first.")
-        self.entries += entries
+        self.entries = [*left, *({**entry, "enabled": False} for entry in add)]
+
+        def back() -> None:
+            self.entries = before
+
+        return back
 
 
 class Place:

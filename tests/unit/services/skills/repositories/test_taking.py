@@ -91,6 +91,48 @@ async def test_servers_come_into_mcp_yaml_switched_off(place: Place, gauges: Rep
     assert item(view, "ship-tracks").status == "same"
 
 
+async def test_a_taken_server_that_is_another_now_is_replaced_or_taken_out_in_one_step(
+    place: Place, gauges: Repository
+) -> None:
+    view = await place.take(await place.add(gauges), "ship-tracks")
+    place.servers.entries = [{**place.servers.entries[0], "enabled": True}]
+    await place.take(view, "ship-tracks")
+    assert place.servers.entries[0]["enabled"] is True, "one that is the same stays as the person has it"
+    gauges.commit({".mcp.json": '{"mcpServers": {"ship-tracks": {"command": "other"}}}'})
+    view = await place.look("gauge-skills")
+    assert item(view, "ship-tracks").changed
+    await place.take(view, "ship-tracks")
+    assert [(one["command"], one["enabled"]) for one in place.servers.entries] == [("other", False)]
+    view = await place.service.undo("gauge-skills")
+    assert [(one["command"], one["enabled"]) for one in place.servers.entries] == [("uvx", True)]
+    assert item(view, "ship-tracks").changed
+    view = await place.service.take("gauge-skills", {}, [("server", "ship-tracks")])
+    assert place.servers.entries == []
+    assert item(view, "ship-tracks").taken is None
+    await place.service.undo("gauge-skills")
+    assert [one["command"] for one in place.servers.entries] == ["uvx"]
+
+
+async def test_a_server_that_the_person_removed_can_be_taken_again_and_one_they_wrote_stays(
+    place: Place, gauges: Repository
+) -> None:
+    view = await place.take(await place.add(gauges), "ship-tracks")
+    place.servers.entries = []
+    view = await place.service.view("gauge-skills")
+    assert item(view, "ship-tracks").taken is None
+    await place.take(view, "ship-tracks")
+    assert [one["name"] for one in place.servers.entries] == ["ship-tracks"]
+
+
+async def test_a_change_that_fails_leaves_mcp_yaml_as_it_was(place: Place, gauges: Repository) -> None:
+    view = await place.add(gauges)
+    (place.shelf.data("gauge-skills") / "next").write_text("in the way")
+    with pytest.raises(OSError, match="next"):
+        await place.take(view, "ship-tracks", "drift-check")
+    assert place.servers.entries == []
+    assert place.taken_files("gauge-skills") == {}
+
+
 async def test_looking_for_changes_tells_words_from_reach_and_new_from_gone(place: Place, gauges: Repository) -> None:
     view = await place.add(gauges)
     await place.take(view, *(one.name for one in view.items if one.takeable and one.kind != "server"))
