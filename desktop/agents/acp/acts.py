@@ -74,7 +74,8 @@ class Act:
         if self.terminals:
             ours = {one.about for one in since if one.kind == "terminal"}
             return any(name in ours for name in self.terminals)
-        files = {one.about for one in since if one.kind in ("read", "edit")}
+        failed = self.status == "failed"  # what was done here and failed all the same, failed where nobody saw it
+        files = {one.about for one in since if one.kind in ("read", "edit") and one.done is not failed}
         if self.kind in ("read", "edit") and any(path in files for path in self._places):
             return True
         return self._was_tool(made)
@@ -99,10 +100,12 @@ class Act:
         return self.kind, self.command, frozenset(path for path in self._places if path)
 
     def was_answered(self) -> bool:
-        """Whether the question about it shows all of it: what was allowed, or was refused and not done. What was done
-        all the same, or became something else after the answer, is not."""
+        """Whether the question about it shows all of it: what was allowed and done, or was refused and not done. What
+        was done all the same, failed though it was allowed, or became something else after the answer, is not."""
         if self.allowed is None:
             return self.asked and self.status == "failed"
+        if self.status == "failed":
+            return False
         kind, command, files = self.allowed
         now = self.about
         return now[:2] == (kind, command) and (not files or now[2] <= files)

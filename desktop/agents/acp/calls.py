@@ -47,6 +47,8 @@ class Made:
 
     kind: str
     about: str
+    done: bool = True
+    """False: it was refused, or failed."""
 
 
 class CalledFiles:
@@ -69,9 +71,9 @@ class CalledFiles:
         for _ in range(MAX_PARTS):
             asked: dict[str, Any] = {"path": path, "offset": at} | ({} if left is None else {"limit": left})
             answer = await self._call(READ_FILE.name, asked)
+            self._made(Made("read", path, bool(answer.get("ok"))))
             if not answer.get("ok"):
                 raise Refusal(str(answer.get("text", "")), _code(answer))
-            self._made(Made("read", path))
             facts = _facts(answer)
             notice, following = str(facts.get("notice", "")), facts.get("next_line")
             part = str(answer.get("text", ""))
@@ -95,7 +97,7 @@ class CalledFiles:
         if self._may_have_written(path, content) and await self._holds(path, content):
             return {}
         answer = await self._call(WRITE_FILE.name, {"path": path, "content": content})
-        self._made(Made("edit", path))
+        self._made(Made("edit", path, bool(answer.get("ok"))))
         if not answer.get("ok"):
             raise Refusal(str(answer.get("text", "")), _code(answer))
         return {}

@@ -226,7 +226,7 @@ class AcpAgents:
         """How it is started, with the sandbox as its terms and the settings are now. Raises ToolFailure."""
         services = self.services
         agent = row.agent
-        declared = {**agent.env, **(agent.asking if row.terms.writes else {})}
+        declared = {**agent.env, **(agent.asking if row.terms.writes else agent.leaving)}
         environment = await services.environment.build(declared, admin=True, tool=f"acp-{agent.name}")
         return await asyncio.to_thread(self._launch, row, environment, grants=grants)
 

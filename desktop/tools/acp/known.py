@@ -28,6 +28,10 @@ class AcpAgent:
     asking: Mapping[str, str] = field(default_factory=dict)
     """Variables by which it asks for permission before it writes or runs something by itself; they are set where it
     may write by itself."""
+    leaving: Mapping[str, str] = field(default_factory=dict)
+    """Variables by which it leaves its own tools for writing out; they are set where it may not write by itself. Its
+    model then has ours alone: else it would have a file written here, write it again by itself, and hear that it
+    failed."""
     origin: str = "known"
     """Where it was found: ``known``, ``added`` by a person, or ``registry``."""
     note: str = ""
@@ -42,6 +46,7 @@ KNOWN: tuple[AcpAgent, ...] = (
         ("acp",),
         folders=("~/.config/opencode", "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode"),
         asking={"OPENCODE_PERMISSION": '{"edit": "ask", "bash": "ask"}'},
+        leaving={"OPENCODE_PERMISSION": '{"edit": "deny"}'},
     ),
     AcpAgent("gemini", "Gemini CLI", "gemini", ("--experimental-acp",), folders=("~/.gemini",)),
     AcpAgent("claude-agent", "Claude Agent", "claude-agent-acp", folders=("~/.claude", "~/.claude.json")),

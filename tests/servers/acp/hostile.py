@@ -137,6 +137,12 @@ def keeps_to_it() -> None:
     over(status="completed")
 
 
+def cannot() -> None:
+    permission(86)
+    answer_to(86)
+    over(status="failed", content=[{"type": "content", "content": {"type": "text", "text": "EROFS: read-only"}}])
+
+
 def commands() -> None:
     bad: list[dict[str, Any]] = [
         {"args": [1]},
@@ -191,7 +197,7 @@ DO = {
     one.__name__: one
     for one in (
         *(dies, streams, flood, plans, huge, garbage, unknown, withdraws, silent, deaf, daemon, many),
-        *(defies, heeds, shifts, keeps_to_it, commands, leaves_and_heeds),
+        *(defies, heeds, shifts, keeps_to_it, cannot, commands, leaves_and_heeds),
     )
 }
 

@@ -137,6 +137,7 @@ async def test_what_it_did_against_the_answer_or_beyond_it_is_put_down(tmp_path:
             ("heeds", "deny", False),
             ("shifts", "allow_once", True),
             ("keeps_to_it", "allow_once", False),
+            ("cannot", "allow_once", True),
         ):
             name = mode.replace("_", "-")
             await d.switched_on(name, "hostile.py", mode)

@@ -39,8 +39,8 @@ def called(tool: str, number: str = "c1", **arguments: Any) -> dict[str, Any]:
 DONE = {"steps": [{"text": "Done."}, {"finish": "stop"}, {"usage": {"input": 120, "output": 3}}]}
 
 
-async def opencode(d: Desk, space: ProviderSpace, **terms: Any) -> str:
-    """A chat with opencode, which asks our provider for what to do."""
+async def opencode(d: Desk, space: ProviderSpace, permission: Any = None, **terms: Any) -> str:
+    """A chat with opencode, which asks our provider for what to do; ``permission`` is what its own settings say."""
     options = {"baseURL": space.openai_url, "apiKey": "x"}
     fake = {"npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": options, "models": {"m": {"name": "M"}}}
     settings = {
@@ -49,6 +49,7 @@ async def opencode(d: Desk, space: ProviderSpace, **terms: Any) -> str:
         "autoupdate": False,
         "provider": {"fake": fake},
         "agent": {"title": {"disable": True}},
+        **({"permission": permission} if permission is not None else {}),
     }
     (d.workspace / "opencode.json").write_text(json.dumps(settings))
     await on(d, "opencode", **terms)
@@ -86,6 +87,31 @@ async def test_opencode_writes_a_file_through_our_tools_and_not_by_itself(
         assert sorted(await d.log()) == ["acp-did allow_once", "write-file allow_once"]
         tools = {one["function"]["name"] for one in provider.requests()[-1]["body"]["tools"]}
         assert {"assent_read_file", "assent_write_file", "assent_bash"} <= tools
+
+
+@pytest.mark.spec("R-ACP-2")
+@pytest.mark.parametrize("permission", [None, {"edit": "ask"}, {"edit": "allow", "bash": "allow"}])
+async def test_where_it_may_not_write_by_itself_opencode_has_our_tools_for_that_alone_and_hears_of_one_success(
+    programs: Path,
+    tmp_path: Path,
+    provider: ProviderSpace,  # noqa: F811
+    permission: Any,
+) -> None:
+    async with desk(tmp_path / "home", "allow_once") as d:
+        thread = await opencode(d, provider, permission)
+        made = d.workspace / "note.txt"
+        provider.rounds(called("assent_write_file", path=str(made), content="hello\n"), DONE)
+        told = await d.says(thread, "Make the file.")
+        assert made.read_text() == "hello\n"
+        assert told[1:] == ["calls write_file", f"done Created {made}, 6 bytes.", "assistant: Done."], "one card"
+        assert [request.tool for request in d.asked.requests] == ["write-file"], "asked once"
+        requests = [one["body"] for one in provider.requests()]
+        tools = {one["function"]["name"] for one in requests[0]["tools"]}
+        assert "assent_write_file" in tools
+        assert not tools & {"write", "edit", "apply_patch", "patch", "multiedit"}, "what it could not do"
+        heard = [one["content"] for one in requests[-1]["messages"] if one["role"] == "tool"]
+        assert len(heard) == 1
+        assert f"Created {made}, 6 bytes." in str(heard[0])
 
 
 @pytest.mark.spec("R-ACP-2")
