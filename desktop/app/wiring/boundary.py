@@ -91,7 +91,11 @@ async def open_boundary(
     await asyncio.to_thread(applier.recover)
     confinement = SystemConfinement(policy, safety, caches=str(home / CACHES))
     environment = AllowlistEnvironment(
-        safety, keyring=keys.secrets.lookup, may_read=keys.tools.refusal, is_secret=keys.redactor.contains_known
+        safety,
+        keyring=keys.secrets.lookup,
+        may_read=keys.tools.refusal,
+        give=keys.tools.give,
+        is_secret=keys.redactor.contains_known,
     )
     reader, runner = LazyShellReader(policy, safety), GroupRunner(mask=keys.redactor.mask_known)
     bash = Bash(reader, policy, confinement, environment, runner, safety)

@@ -201,6 +201,8 @@ def _secret_uses(services: Services) -> list[settings_keys.Use]:
     for server in services.mcp.state.servers:
         definition = server.definition
         sent = {f"headers.{name}": found for name, found in references(definition.headers)}
-        declared.append((f"mcp-{definition.name}", {**definition.env, "bearer": definition.bearer, **sent}))
+        keys = {"bearer": definition.bearer, "client_secret": definition.client_secret, **sent}
+        declared.append((f"mcp-{definition.name}", {**definition.env, **keys}))
+    declared += [(f"acp-{row.agent.name}", row.agent.env) for row in services.others.agents.rows]
     found = ((tool, variable, referred_to(value)) for tool, env in declared for variable, value in env.items())
     return [settings_keys.Use(tool, variable, entry) for tool, variable, entry in found if entry is not None]

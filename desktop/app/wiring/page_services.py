@@ -88,7 +88,8 @@ def _declared(one: PastedServer) -> DeclaredServer:
         names = ", ".join(one.wants[:5])
         problem = f"It wants secrets of your keyring ({names}). Add the server by hand in Settings, MCP servers."
     host = urlsplit(one.url).hostname if one.url else None
-    return DeclaredServer(one.name, one.entry(), runs, problem, (host,) if host else ())
+    apart, wanted = one.apart()
+    return DeclaredServer(one.name, apart.entry(), runs, problem, (host,) if host else (), wanted)
 
 
 def skill_repositories(services: Services) -> SkillRepositories:

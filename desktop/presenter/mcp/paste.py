@@ -34,6 +34,7 @@ _ADDRESS = re.compile(r"https?://\S+")
 _PATH = re.compile(r"[~.]?/|[A-Za-z]:\\")
 _REFERENCE = re.compile(r"\$\{(?:keyring:[^/{}]+/[^{}]+|[A-Za-z_][A-Za-z0-9_]*)\}")
 _KEYRING = re.compile(r"\$\{keyring:([^{}]+)\}")
+_OF_ENVIRONMENT = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _BLANK = re.compile(
     r"\$\{[^{}]*\}|\{\{[^{}]*\}\}|<[^<>]{2,60}>|/path/to\b|\byour[-_ ]\w|path\\to\\|/Users/(?:me|username)\b|"
     r"/ABSOLUTE/PATH",
@@ -123,6 +124,24 @@ class PastedServer:
         notes = tuple(note for note in self.notes if note != secret.note)
         left = tuple(one for one in self.secrets if one != secret)
         return replace(self, env=env, headers=headers, bearer=bearer, notes=notes, secrets=left)
+
+    def apart(self) -> tuple[PastedServer, tuple[tuple[str, str], ...]]:
+        """The server without any of the person's variables, and what it wanted of them: (variable, entry of the
+        keyring that is meant for a value instead). For what a stranger wrote, whom no person has read yet."""
+        wanted: dict[str, str] = {}
+
+        def own(found: re.Match[str]) -> str:
+            entry = _place(named(self.name) or "server", found[0][2:-1])
+            wanted[found[0][2:-1]] = str(entry)
+            return entry.reference
+
+        env = {
+            name: _OF_ENVIRONMENT.sub(own, value) if _OF_ENVIRONMENT.fullmatch(value) else value
+            for name, value in self.env.items()  # in a longer text it stays as it is written
+        }
+        headers = {name: _OF_ENVIRONMENT.sub(own, value) for name, value in self.headers.items()}
+        bearer = _OF_ENVIRONMENT.sub(own, self.bearer)
+        return replace(self, env=env, headers=headers, bearer=bearer), tuple(wanted.items())
 
     def entry(self) -> dict[str, object]:
         """The server as an entry of mcp.yaml, switched off."""

@@ -47,13 +47,15 @@ class ProviderKeyRow:
 
 @dataclass(frozen=True, slots=True)
 class ToolSecretRow:
-    """An entry that tools use, or that was made for them. ``waiting``: tools that nobody agreed to yet."""
+    """An entry that tools use, or that was made for them. ``waiting``: tools that nobody agreed to yet; ``holders``:
+    those that read it."""
 
     entry: KeyringEntry
     uses: tuple[Use, ...]
     state: KeyState
     foreign: bool
     waiting: tuple[str, ...] = ()
+    holders: tuple[str, ...] = ()
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -132,15 +134,14 @@ class KeysViewModel(QObject):
         return tuple(sorted(rows, key=lambda row: (row.state not in urgent, str(row.entry).casefold())))
 
     def _row(self, entry: KeyringEntry, uses: tuple[Use, ...]) -> ToolSecretRow:
-        free = entry.service == OWN_SERVICE
         named = dict.fromkeys(use.tool for use in uses)
-        waiting = () if free else tuple(tool for tool in named if not self._tools.agreed(entry, tool))
+        waiting = tuple(tool for tool in named if self._tools.waits(entry, tool))
         foreign = self._tools.is_foreign(entry)
         if self._tools.is_provider_key(entry) or self._tools.of_assent(entry):
             return ToolSecretRow(entry, uses, "never", foreign=False)
         untouched = foreign and len(waiting) == len(named)
         state: KeyState = "not_agreed" if untouched else self._states.get(str(entry), "looking")
-        return ToolSecretRow(entry, uses, state, foreign, waiting)
+        return ToolSecretRow(entry, uses, state, foreign, waiting, self._tools.holders(entry))
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
@@ -277,7 +278,7 @@ class KeysViewModel(QObject):
         self._act(str(entry), work)
 
     def agree(self, entry: KeyringEntry, tools: Sequence[str]) -> None:
-        """These tools may read this entry of another program."""
+        """These tools may read this entry, too, which another program keeps or another tool was given."""
 
         async def work() -> str:
             await self._tools.agree(entry, tools)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
-from desktop.domain.errors import SecretsUnavailable, ToolFailure
+from desktop.domain.errors import KnownError, ToolFailure
 from desktop.domain.keyring import KeyringEntry, referred_to
 from desktop.domain.safety import DEFAULT_ENVIRONMENT, SafetySettings, SettingsProvider
 from desktop.safety.confinement.environment_names import needs_admin, stays_out_of_commands, usable_path
@@ -23,13 +23,16 @@ _HOST_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PLACED = ("TMPDIR", *CACHE_NAMES)
 """Variables that are set to folders when a process gets its sandbox."""
 
-__all__ = ["AllowlistEnvironment", "KeyringLookup", "MayRead", "inherited", "met_by_commands", "needs_admin"]
+__all__ = ["AllowlistEnvironment", "Give", "KeyringLookup", "MayRead", "inherited", "met_by_commands", "needs_admin"]
 
 KeyringLookup = Callable[[str, str], Awaitable[str | None]]
 """``(service, user)`` -> the value or None; raises SecretsUnavailable."""
 
 MayRead = Callable[[str, str, str], str]
 """``(service, user, tool)`` -> why the tool may not read that entry, as a sentence, or ""."""
+
+Give = Callable[[str, str, str], Awaitable[None]]
+"""``(service, user, tool)``: the tool is about to read that entry; raises KnownError where that cannot be."""
 
 
 def inherited(
@@ -56,7 +59,7 @@ def met_by_commands(settings: SafetySettings, host: Mapping[str, str]) -> dict[s
 class AllowlistEnvironment:
     """Implements ``domain.safety.EnvironmentBuilder``. ``host`` is the app's own environment, read at each call;
     ``is_secret`` says whether a text contains a value known from the keyring; ``may_read`` decides about references to
-    it."""
+    it, and ``give`` hears of each that is followed."""
 
     def __init__(
         self,
@@ -64,6 +67,7 @@ class AllowlistEnvironment:
         *,
         keyring: KeyringLookup | None = None,
         may_read: MayRead = lambda _service, _user, _tool: "",
+        give: Give | None = None,
         is_secret: Callable[[str], bool] = lambda _: False,
         host: Callable[[], Mapping[str, str]] = lambda: os.environ,
         windows: bool = sys.platform == "win32",
@@ -71,6 +75,7 @@ class AllowlistEnvironment:
         self._settings = settings
         self._keyring = keyring
         self._may_read = may_read
+        self._give = give
         self._is_secret = is_secret
         self._host = host
         self._windows = windows
@@ -99,7 +104,7 @@ class AllowlistEnvironment:
                 continue
             self._judge(name, entry, tool)
             if secrets:
-                built[name] = await self._from_keyring(name, entry)
+                built[name] = await self._from_keyring(name, entry, tool)
         return built
 
     def for_commands(self, command: str, thread: Mapping[str, str]) -> dict[str, str]:
@@ -134,11 +139,13 @@ class AllowlistEnvironment:
         if refusal := self._may_read(entry.service, entry.user, tool):
             raise _failure(f"{name} refers to the keyring entry {_shown(entry)}. {refusal}")
 
-    async def _from_keyring(self, name: str, entry: KeyringEntry) -> str:
+    async def _from_keyring(self, name: str, entry: KeyringEntry, tool: str) -> str:
         assert self._keyring is not None
         try:
+            if self._give is not None:
+                await self._give(entry.service, entry.user, tool)
             value = await self._keyring(entry.service, entry.user)
-        except SecretsUnavailable as error:
+        except KnownError as error:
             raise _failure(f"{name} refers to the keyring entry {_shown(entry)}: {error}") from error
         if value is None:
             raise _failure(f"{name} refers to the keyring entry {_shown(entry)}, which does not exist.")

@@ -4,7 +4,8 @@ A tool's reference may come from a file that somebody else wrote. So:
 
 * keys of providers, sign-ins to MCP servers and the token of `assent mcp --http` are reached by no tool, whatever it
   says;
-* entries that Assent keeps for tools under its own service are reached by the tools that name them;
+* an entry that Assent keeps for tools under its own service belongs to the tool that it was given to, or else to the
+  first that reads it; another tool that names it needs a person's yes;
 * any other entry belongs to another program, and is not even looked at before a person has agreed that this tool
   reads this entry.
 
@@ -58,6 +59,7 @@ class ToolSecrets:
         self._own: frozenset[KeyringEntry] = frozenset()
         self._agreed: frozenset[tuple[KeyringEntry, str]] = frozenset()
         self._writing = asyncio.Lock()
+        self._giving = asyncio.Lock()
 
     async def load(self) -> None:
         """Read the consents to keyring entries that were stored."""
@@ -107,9 +109,36 @@ class ToolSecrets:
             return "That is the key of a provider, which no tool is ever given."
         if own := self.of_assent(entry):
             return f"That is {own}, which no tool is ever given."
-        if entry.service == OWN_SERVICE or (tool and self.agreed(entry, tool)):
+        if not self.waits(entry, tool):
             return ""
-        return "Assent does not keep that entry, and nobody has agreed yet that this tool reads it (Settings, Keyring)."
+        whose = f"That entry is {self._owners(entry)}'s" if self.holders(entry) else "Assent does not keep that entry"
+        return f"{whose}, and nobody has agreed yet that this tool reads it (Settings, Keyring)."
+
+    def holders(self, entry: KeyringEntry) -> tuple[str, ...]:
+        """The tools that read this entry."""
+        return tuple(sorted(tool for known, tool in self._agreed if known == entry))
+
+    def waits(self, entry: KeyringEntry, tool: str) -> bool:
+        """Whether this tool gets it only once a person has agreed. One of ours that nobody has yet is there for the
+        first tool that reads it."""
+        if tool and self.agreed(entry, tool):
+            return False
+        return entry.service != OWN_SERVICE or not tool or bool(self.holders(entry))
+
+    def _owners(self, entry: KeyringEntry) -> str:
+        first, *more = self.holders(entry)
+        return f"{first} and {len(more)} more" if more else first
+
+    async def give(self, service: str, user: str, tool: str) -> None:
+        """This tool is about to read it: one of ours that nobody has yet is this tool's from now on. Raises
+        EntryRefused: it became another tool's meanwhile, or that cannot be kept."""
+        entry = KeyringEntry(service, user)
+        if entry.service != OWN_SERVICE or self.agreed(entry, tool):
+            return
+        async with self._giving:
+            if refusal := self.refusal(service, user, tool):
+                raise EntryRefused(refusal)
+            await self._write(agreed={(entry, tool)})
 
     async def length(self, entry: KeyringEntry) -> int | None:
         """Characters of the value, None when there is none. Its value is known to redaction from then on.

@@ -41,13 +41,15 @@ _GENERAL = frozenset({"skills", "skill", "agents", "commands", "plugins", "claud
 @dataclass(frozen=True, slots=True)
 class DeclaredServer:
     """An MCP server as a declaration has it. ``entry`` is what mcp.yaml would have, ``runs`` what would run or the
-    address, ``problem`` why it cannot be taken as it is, or ""."""
+    address, ``problem`` why it cannot be taken as it is, or "". ``wanted``: variables of the person's that it names, and
+    the entry of the keyring that it gets in the place of each."""
 
     name: str
     entry: Mapping[str, object]
     runs: str
     problem: str = ""
     hosts: tuple[str, ...] = ()
+    wanted: tuple[tuple[str, str], ...] = ()
 
 
 ReadServers = Callable[[str], tuple[DeclaredServer, ...]]
@@ -296,7 +298,7 @@ def _servers(texts: Mapping[str, str], read_servers: ReadServers) -> list[Reposi
             digest = hashlib.sha256(repr((one.name, sorted(one.entry.items(), key=str))).encode()).hexdigest()
             problem = one.problem or _own_program(one)
             problems = (SkillProblem(rel, problem, code="repository.server"),) if problem else ()
-            words = f"Would run {one.runs}" if one.entry.get("command") else f"Would ask {one.runs}"
+            words = (f"Would run {one.runs}" if one.entry.get("command") else f"Would ask {one.runs}") + _wanting(one)
             found.append(
                 RepositoryOffer("server", one.name, rel, digest, words, problems=problems, server=one, text=_shown(one))
             )
@@ -307,6 +309,15 @@ def _shown(one: DeclaredServer) -> str:
     """Its declaration, a line each part."""
     entry = {key: value for key, value in one.entry.items() if key != "enabled"}
     return json.dumps(entry, indent=2, ensure_ascii=False, default=str) + "\n"
+
+
+def _wanting(one: DeclaredServer) -> str:
+    """What it wants of the person's environment, which it does not get."""
+    if not one.wanted:
+        return ""
+    names = ", ".join(name for name, _ in one.wanted[:5])
+    places = ", ".join(place for _, place in one.wanted[:5])
+    return f". It wants {names} of your environment and does not get it: save under Settings, Keyring, {places}"
 
 
 def _own_program(one: DeclaredServer) -> str:

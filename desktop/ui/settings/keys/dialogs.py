@@ -105,11 +105,11 @@ class KeyDialogs:
         self._decide(dialog, "delete", partial(self._keys.delete, row.entry))
 
     def agree(self, row: ToolSecretRow) -> None:
-        """A tool wants what another program keeps."""
+        """A tool wants what another program keeps, or what was given to another tool."""
         tools = ", ".join(map(shown_line, row.waiting))
         variables = ", ".join(shown_line(use.variable) for use in row.uses if use.tool in row.waiting)
         text = (
-            f"The entry {shown_line(str(row.entry))} belongs to another program. {tools} would get its value as "
+            f"The entry {shown_line(str(row.entry))} {_whose(row)}. {tools} would get its value as "
             f"{variables} each time it runs, and can do with it what it likes. Agree only if you know what it does."
         )
         dialog = self._dialog(f"Let {tools} read a secret?", text, DialogAnswer("agree", "Allow it", "admin"))
@@ -172,6 +172,12 @@ def _secret(dialog: Dialog, caption: str, *, inner: bool = True) -> SecretField:
     field.cleaned.connect(labelled.set_note)
     dialog.body.addWidget(labelled)
     return field
+
+
+def _whose(row: ToolSecretRow) -> str:
+    if row.foreign or not row.holders:
+        return "belongs to another program"
+    return f"was given to {', '.join(map(shown_line, row.holders))}"
 
 
 def _users(row: ToolSecretRow) -> str:

@@ -183,4 +183,6 @@ def _tool_lines(row: ToolSecretRow) -> list[str]:
         lines.append(f"{whose} Calls of these tools fail until they name another entry.")
     elif row.foreign:
         lines.append("Another program keeps it. Assent does not look at it before you agree.")
+    elif row.waiting:
+        lines.append(f"It was given to {', '.join(map(shown_line, row.holders))}, and no other tool gets it unasked.")
     return lines

@@ -1,5 +1,6 @@
 """What tools reach of the keyring: their own entries, what a person agreed to, and never a provider's key."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from typing import Any
@@ -50,7 +51,9 @@ class World:
 
     async def environment(self, value: str, tool: str = "deploy") -> str:
         settings = SafetySettings(workspace="/w")
-        made = AllowlistEnvironment(lambda: settings, keyring=self.keyring.lookup, may_read=self.secrets.refusal)
+        made = AllowlistEnvironment(
+            lambda: settings, keyring=self.keyring.lookup, may_read=self.secrets.refusal, give=self.secrets.give
+        )
         return (await made.build({"TOKEN": value}, tool=tool))["TOKEN"]
 
 
@@ -69,6 +72,36 @@ async def test_a_secret_made_for_tools_reaches_the_tool_that_names_it(world: Wor
     assert await world.environment(OWN.reference) == "value-of-mine"
     assert await world.secrets.length(OWN) == 13
     assert "value-of-mine" not in repr(world.state.value)
+
+
+@pytest.mark.spec("R-ENV-5", "R-SEC-1")
+async def test_an_entry_of_ours_is_the_first_tools_that_reads_it_and_no_others_without_a_yes(world: World) -> None:
+    await world.secrets.keep(OWN, "value-of-mine")
+    assert world.secrets.refusal(OWN.service, OWN.user, "deploy") == "", "nobody has it yet"
+    assert world.secrets.holders(OWN) == (), "to judge a reference gives nothing away"
+    assert await world.environment(OWN.reference) == "value-of-mine"
+    assert world.secrets.holders(OWN) == ("deploy",)
+    again = ToolSecrets(world.keyring, world.state)
+    await again.load()
+    for secrets in (world.secrets, again):
+        for other in ("mcp-pasted", "Deploy", ""):
+            assert "is deploy's, and nobody has agreed" in secrets.refusal(OWN.service, OWN.user, other)
+    with pytest.raises(ToolFailure, match="is deploy's, and nobody has agreed"):
+        await world.environment(OWN.reference, "mcp-pasted")
+    with pytest.raises(EntryRefused, match="is deploy's"):
+        await world.secrets.give(OWN.service, OWN.user, "mcp-pasted")
+    await world.secrets.agree(OWN, ["mcp-pasted"])
+    assert await world.environment(OWN.reference, "mcp-pasted") == "value-of-mine"
+    assert await world.environment(OWN.reference) == "value-of-mine"
+
+
+@pytest.mark.spec("R-ENV-5")
+async def test_of_two_tools_that_read_an_entry_at_once_one_gets_it(world: World) -> None:
+    await world.secrets.keep(OWN, "value-of-mine")
+    tools = [f"tool-{number}" for number in range(8)]
+    found = await asyncio.gather(*(world.environment(OWN.reference, tool) for tool in tools), return_exceptions=True)
+    assert found.count("value-of-mine") == 1
+    assert sum(isinstance(one, ToolFailure) for one in found) == 7
 
 
 @pytest.mark.spec("R-MCP-2", "R-ENV-6")

@@ -485,3 +485,20 @@ def test_a_server_of_a_repository_gets_no_secret_by_naming_it() -> None:
     assert "assent/github-token" in found.problem
     (found,) = declared_servers('{"mcpServers": {"x": {"command": "npx", "env": {"A": "${GITHUB_TOKEN}"}}}}')
     assert found.problem == ""
+
+
+def test_a_server_of_a_repository_gets_no_variable_of_the_persons_by_naming_it() -> None:
+    program = {"command": "npx", "env": {"AWS": "${AWS_SECRET_ACCESS_KEY}", "PAGE": "20", "W": "a ${HOME} b"}}
+    web = {
+        "url": "https://h.org/mcp",
+        "headers": {"Authorization": "Bearer ${AWS_SESSION_TOKEN}", "X-Team": "${USER} and ${HOME}"},
+    }
+    found = declared_servers(json.dumps({"mcpServers": {"tides": program, "search": web}}))
+    own = "${keyring:assent/tides-aws-secret-access-key}"
+    assert found[0].entry["env"] == {"AWS": own, "PAGE": "20", "W": "a ${HOME} b"}
+    assert found[0].wanted == (("AWS_SECRET_ACCESS_KEY", "assent/tides-aws-secret-access-key"),)
+    assert found[1].entry["bearer"] == "${keyring:assent/search-aws-session-token}"
+    assert found[1].entry["headers"] == {"X-Team": "${keyring:assent/search-user} and ${keyring:assent/search-home}"}
+    assert all(one.problem == "" and one.entry["enabled"] is False for one in found)
+    pasted = one(json.dumps({"mcpServers": {"tides": program}}))
+    assert pasted.env["AWS"] == "${AWS_SECRET_ACCESS_KEY}", "what a person pastes and reads is theirs to decide"
