@@ -40,3 +40,5 @@ class CallFacts:
     """The network is opened for the call because it was judged to need it."""
     project: str = ""
     """The folder that the person's thread works in, as in ``RunMeta``; "": none."""
+    also: str = ""
+    """Another name of it for rules that deny or ask: ``tides-read-resource`` for the resources of the server tides."""

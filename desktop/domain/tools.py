@@ -182,6 +182,8 @@ class ToolSpec:
     """The argument that says what a call is about: a shell command, or a file or folder. Rules are written about it."""
     lengthy: tuple[str, ...] = ()
     """Arguments that are left out of a rule which is proposed for a call, whatever their length."""
+    on_server: str = ""
+    """The argument that names an MCP server: what denies or asks about all of that server's tools does so here, too."""
 
     @property
     def provider_name(self) -> str:

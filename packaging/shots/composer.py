@@ -123,7 +123,7 @@ class SampleServers:
 
 def sample_servers(bridge: object) -> FromServers:
     """What they give."""
-    return FromServers(SampleServers(), lambda server: HOSTS.get(server, ""), bridge)  # type: ignore[arg-type]
+    return FromServers(SampleServers(), lambda server: HOSTS.get(server, ""), bridge, lambda _: "")  # type: ignore[arg-type]
 
 
 FILES = (Offer("quay-3.md", "@docs/quay-3.md", "", "file"), Offer("quay-3", "@data/quay-3", "folder", "folder"))

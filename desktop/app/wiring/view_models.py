@@ -11,9 +11,12 @@ from desktop.app.wiring.agent_looks import follow_agents
 from desktop.app.wiring.lazy_view_models import LazyModels
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import named_in_messages
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.errors import KnownError
 from desktop.domain.events import ContextMeasured
+from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.mcp_names import canonical
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.safety import Access
 from desktop.domain.skills import SkillDef
@@ -244,7 +247,12 @@ def _given(services: Services, bridge: Bridge) -> FromServers:
         found = (one.definition.url for one in services.mcp.state.servers if one.definition.name == server)
         return host_of(next(found, ""))
 
-    return FromServers(services.mcp, where, bridge)
+    def denied(server: str) -> str:
+        name = canonical(server, "read-resource")
+        found = services.rules.book.match(CallFacts(name, Category.READ, tags=("mcp",), source="mcp"))
+        return found.pattern if found is not None and found.policy == "deny" else ""
+
+    return FromServers(services.mcp, where, bridge, denied)
 
 
 def _offers(services: Services, given: FromServers) -> dict[str, OfferSource]:

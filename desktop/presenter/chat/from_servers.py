@@ -69,10 +69,13 @@ class FromServers(QObject):
     newer = Signal(str, str, float)
     _changed = Signal(str, str)
 
-    def __init__(self, servers: ServersPort, where: Callable[[str], str], bridge: Bridge) -> None:
-        """``where``: the host of a server, or "" for a program on this computer."""
+    def __init__(
+        self, servers: ServersPort, where: Callable[[str], str], bridge: Bridge, denied: Callable[[str], str]
+    ) -> None:
+        """``where``: the host of a server, or "" for a program on this computer; ``denied``: the rule of the person's
+        that denies everything of a server, or ""."""
         super().__init__()
-        self._servers, self._where, self._bridge = servers, where, bridge
+        self._servers, self._where, self._bridge, self._denied = servers, where, bridge, denied
         self._watched: set[tuple[str, str]] = set()
         self._reads: set[asyncio.Future[tuple[Block, ...]]] = set()
         self._changed.connect(self._tell_newer)
@@ -94,14 +97,15 @@ class FromServers(QObject):
     def _resources(self, offers: McpOffers) -> Iterable[Offer]:
         host = self._where(offers.server)
         group = f"{offers.server}, a server at {host}" if host else f"{offers.server}, a server on this computer"
+        rule = self._forbidden(offers.server)
         for one in offers.resources:
-            label, problem = one.title or one.name or one.uri, _refused(one.problem)
+            label, problem = one.title or one.name or one.uri, _refused(one.problem or rule)
             icon = "lock" if problem else "server"
             yield Offer(label, "", problem or kind_words(one), icon, group, one.uri, bool(problem), one)
         for family in offers.templates:
             count = len(family.variables)
             hint = f"asks for {count} value{'s' * (count != 1)}" if count else ""
-            label, problem = family.title or family.name or family.template, _refused(family.problem)
+            label, problem = family.title or family.name or family.template, _refused(family.problem or rule)
             yield Offer(label, "", problem or hint, "search", group, family.template, bool(problem), family)
 
     def prompts(self) -> list[Offer]:
@@ -110,16 +114,29 @@ class FromServers(QObject):
             Offer(
                 f"{one.server}:{prompt.name}",
                 "",
-                _refused(prompt.problem) or prompt.title or prompt.description,
+                _refused(prompt.problem or rule) or prompt.title or prompt.description,
                 "server",
                 f"Prompts of {one.server}",
                 "",
-                bool(prompt.problem),
+                bool(prompt.problem or rule),
                 prompt,
             )
             for one in self._open()
+            for rule in [self._forbidden(one.server)]
             for prompt in one.prompts
         ]
+
+    def _forbidden(self, server: str) -> str:
+        rule = self._denied(server)
+        return f"your rule {rule} denies it" if rule else ""
+
+    def _check(self, server: str) -> None:
+        """A rule that was written since is heeded, too. Raises KnownError."""
+        if rule := self._denied(server):
+            raise KnownError(
+                f"Your rule {rule} denies everything of the MCP server {server}.",
+                next_step="Change the rule under Approvals, or take it out of the message.",
+            )
 
     # -- what is put in -----------------------------------------------------------------------------------------------
 
@@ -181,6 +198,7 @@ class FromServers(QObject):
 
     async def _preview(self, prompt: McpPrompt, values: Mapping[str, str]) -> None:
         try:
+            self._check(prompt.server)
             said: McpPromptText | str = await self._servers.reading.get_prompt(prompt.server, prompt.name, values)
         except KnownError as error:
             said = error.advice
@@ -229,6 +247,7 @@ class FromServers(QObject):
     async def _read(self, block: Block) -> tuple[Block, ...]:
         if not isinstance(block, GivenBlock) or not block.waits:
             return (block,)
+        self._check(block.server)
         found = await self._servers.reading.read_resource(block.server, block.uri)
         return (replace(block, text=found.text, at=time.time()), *_pictures(found.media, block.name))
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.mcp_names import named_on_server
 from desktop.domain.rule_book import RuleMatch
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import SafetySettings
@@ -82,6 +83,7 @@ def call_facts(
         check.resolved,
         thread_id,
         network=check.preview.get("network_asked") is True,
+        also=named_on_server(spec.name, spec.on_server, arguments),
     )
 
 

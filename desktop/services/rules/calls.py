@@ -51,6 +51,7 @@ def facts_of(call: RecordedCall) -> CallFacts:
         str(plain["digest"]),
         tuple(str(one) for one in plain.get("above", ())),
         plain.get("network") is True,
+        also=str(plain.get("also", "")),
     )
 
 
@@ -66,6 +67,7 @@ def _plain(facts: CallFacts) -> dict[str, Any]:
         "resolved": dict(facts.resolved),
         **({"above": list(facts.above)} if facts.above else {}),
         **({"network": True} if facts.network else {}),
+        **({"also": facts.also} if facts.also else {}),
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 
 from desktop.domain.judgement import CommandPart
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.mcp_names import named_on_server
 from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.grammar import Pattern, PatternList, parse_patterns
 from desktop.skills.patterns.index import PatternRule, RuleIndex
@@ -33,6 +34,9 @@ class Named(Protocol):
 
     @property
     def params(self) -> Mapping[str, Any]: ...
+
+    @property
+    def on_server(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +150,9 @@ class AllowedList:
             return _NO_LIST
         allows, denies = self._about(spec)
         call = None if arguments is None else ComparedCall(arguments, spec.params, parts)
+        also = named_on_server(spec.name, spec.on_server, arguments)
+        if also:
+            denies = (*denies, *self._index.sides(also, tuple(spec.tags))[1])
         for rule in denies:
             if not rule.checks if call is None else any(call.denied_by(rule, part) for part in call.parts):
                 return ListJudgement(False, rule.text, "The list denies it.")

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.judgement import CommandPart
@@ -71,7 +72,17 @@ class PolicyRules:
         return cls(parse_patterns(text), Where(cwd, home))
 
     def decide(self, facts: CallFacts) -> RuleMatch | None:
-        """The rule in force for a call, or None when no rule fits it."""
+        """The rule in force for a call, or None when no rule fits it. Under its other name (``CallFacts.also``) a call
+        can be denied or asked about by a rule that names it, and is allowed nothing."""
+        found = self._decide(facts)
+        if not facts.also or (found is not None and found.policy == "deny"):
+            return found
+        other = self._decide(replace(facts, tool=facts.also))
+        if other is None or other.policy == "allow" or (other.policy == "ask" and not other.specific):
+            return found
+        return other
+
+    def _decide(self, facts: CallFacts) -> RuleMatch | None:
         policies, call = self._policies, ComparedCall(facts.arguments, {}, facts.parts, facts.resolved)
         sieve = self._sieve(facts.tool, facts.tags)
         threads = ("", facts.thread_id, *facts.above)

@@ -41,7 +41,7 @@ _GENERAL = frozenset({"skills", "skill", "agents", "commands", "plugins", "claud
 @dataclass(frozen=True, slots=True)
 class DeclaredServer:
     """An MCP server as a declaration has it. ``entry`` is what mcp.yaml would have, ``runs`` what would run or the
-    address, ``problem`` why it cannot be taken as it is, or "". ``wanted``: variables of the person's that it names, and
+    address, ``problem`` why it cannot be taken as it is, or "". ``wanted``: variables of the person that it names, and
     the entry of the keyring that it gets in the place of each."""
 
     name: str

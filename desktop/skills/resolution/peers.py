@@ -40,6 +40,7 @@ class _Named:
     name: str
     tags: tuple[str, ...]
     params: Mapping[str, Any]
+    on_server: str = ""
 
 
 def _peers(edges: Mapping[str, Sequence[str]]) -> Peers:

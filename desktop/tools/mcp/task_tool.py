@@ -44,6 +44,7 @@ class McpTaskTool:
             tags=("mcp",),
             source=SOURCE,
             timeout_s=_TIMEOUT_S,
+            on_server="server",
             version="1",
         )
 

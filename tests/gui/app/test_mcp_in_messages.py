@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from desktop.domain.errors import KnownError
 from desktop.domain.mcp import McpResource
 from desktop.domain.messages import GivenBlock, ImageBlock
 from desktop.presenter.transcript.items import AttachmentPart, GivenPart
@@ -113,6 +114,26 @@ async def test_a_resource_is_put_in_after_at_read_when_it_is_sent_and_kept_as_it
     assert [type(block) for block in message.blocks[1:]] == [GivenBlock, GivenBlock, ImageBlock]
     exported = await app.startup._services.chats.export(app.models.chat._thread_id, "md")
     assert b"**From `books`: `A whale`** (`books://1`)" in exported
+    await rule_denies_the_server(app)
+
+
+async def rule_denies_the_server(app: Any) -> None:
+    """What was put in before a rule denied all of the server is not read either."""
+    type_in(app, "@wha")
+    await offered(app, "A whale")
+    QTest.keyClick(foot(app).composer.text, Qt.Key.Key_Return)
+    await app.until(lambda: chips(app) == ["books: A whale, text"], "its chip")
+    given_by = app.models.servers
+    await app.startup._services.rules.book.add({"pattern": "books-*", "policy": "deny"})
+    assert {(one.barred, one.hint) for one in given_by.resources()} == {(True, "refused: your rule books-* denies it")}
+    assert all(one.barred and "books-*" in one.hint for one in given_by.prompts())
+    with pytest.raises(KnownError, match=r"Your rule books-\* denies everything of the MCP server books"):
+        await given_by.read(foot(app).composer.attachments)
+    told: list[Any] = []
+    given_by.previewed.connect(lambda _values, said: told.append(said))
+    given_by.preview(given_by.prompts()[0].item, {"title": "Moby"})
+    await app.until(lambda: told, "why not")
+    assert "denies everything" in str(told[0])
 
 
 @pytest.mark.spec("R-MCP-3")

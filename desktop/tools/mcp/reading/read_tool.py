@@ -53,6 +53,7 @@ class ReadResource:
             tags=("mcp",),
             source=SOURCE,
             timeout_s=_TIMEOUT_S,
+            on_server="server",
             version=f"{[(name, one.definition.launch) for name, one in sorted(self._servers.items())]!r}",
             parallel_safe=True,
         )

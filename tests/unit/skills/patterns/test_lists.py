@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -360,3 +361,13 @@ def test_no_text_and_no_call_makes_it_raise(text: str, name: str, value: str) ->
     for arguments in ({}, {"a": value}, {"path": value}, {"allowedTools": value}, {"a": [value, {}]}):
         assert isinstance(allowed.permits(tool(name), arguments), bool)
     assert isinstance(allowed.offers(tool(name)), bool)
+
+
+@pytest.mark.spec("R-PAT-7", "R-MCP-3")
+def test_a_list_that_denies_a_servers_tools_denies_its_resources() -> None:
+    reading = replace(tool("read-resource", "mcp"), on_server="server")
+    listed = AllowedList.of("* tides-*($deny)")
+    assert not listed.permits(reading, {"server": "tides"})
+    assert listed.permits(reading, {"server": "books"})
+    assert listed.offers(reading)
+    assert not AllowedList.of("tides-*").permits(reading, {"server": "tides"}), "its tools are not its resources"

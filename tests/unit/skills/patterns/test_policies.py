@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.judgement import Category
+from desktop.domain.mcp_names import named_on_server
 from desktop.domain.rule_book import RuleMatch
 from desktop.skills.patterns import PatternError, PolicyRules
 from tests.unit.skills.patterns.tools import patient
@@ -122,3 +123,23 @@ def test_nothing_is_allowed_that_no_rule_allows_and_a_match_is_one_of_the_rules(
     assert (found.policy == "allow") == ("$policy=allow" in found.pattern)
     if any(rule == "a(x=1,$deny)" for rule in rules) and name == "a" and x == 1:
         assert found.policy == "deny"
+
+
+@pytest.mark.spec("R-PRM-12", "R-MCP-3")
+def test_what_denies_or_asks_about_a_servers_tools_does_so_about_its_resources_and_allows_none() -> None:
+    def read(text: str, **arguments: Any) -> str | None:
+        given = {"server": "tides", "uri": "tides://1", **arguments}
+        also = named_on_server("read-resource", "server", given)
+        facts = CallFacts("read-resource", Category.READ, tags=("mcp",), arguments=given, also=also)
+        found = PolicyRules.parse(text, cwd=CWD).decide(facts)
+        return found.policy if found else None
+
+    assert read("tides-*($deny)") == "deny"
+    assert read("tides-*($deny) read-resource($policy=allow)") == "deny"
+    assert read("tides-*($deny)", server="other") is None
+    assert read("tides-gauge($deny)") is None, "one tool of the server alone"
+    assert read("tides-*(uri=tides://2,$deny)") is None
+    assert read("tides-*") == "ask"
+    assert read("tides-*($policy=allow)") is None, "its tools are not its resources"
+    assert read("read-resource(server=tides,$policy=allow) *") == "allow"
+    assert read("read-resource(server=tides,$policy=allow) tides-*") == "ask"
