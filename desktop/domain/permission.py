@@ -13,7 +13,7 @@ from desktop.domain.lazy_dataclass import dataclass
 
 Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run", "done", "stop"]
 """``done`` and ``stop`` are answers about a call that had begun when Assent ended: it was done; end the run."""
-DecidedBy = Literal["user", "rule", "remembered", "no_handler", "cancelled", "closed", "setting", "job"]
+DecidedBy = Literal["user", "rule", "remembered", "pledge", "no_handler", "cancelled", "closed", "setting", "job"]
 UNANSWERED = "unanswered"
 NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
 """Who closes a question that nobody answered: the end of its run, or of Assent. Nothing runs then, and nobody said no

@@ -54,6 +54,6 @@ class SignInFacts:
     problem: str = ""
     """What went wrong, in sentences."""
     session_only: bool = False
-    """Whether it is forgotten when Assent ends, because the keyring did not take it."""
+    """Whether it is forgotten when Assent ends, or would be, because no keyring takes it."""
     can_revoke: bool = False
     """Whether the sign-in server takes it back."""

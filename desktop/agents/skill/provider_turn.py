@@ -126,9 +126,9 @@ def provider_arguments(provider: SkillProvider, request: ModelRequest, limit: Li
     rows = [{"role": one.role, "text": one.text, "blocks": [to_plain(b) for b in one.blocks]} for one in earlier]
     rounds = limit.value
     return {
+        "userMessage": said,  # first: the log keeps the beginning of what a call was given
         "prompt": request.system,
         "config": {**provider.config, "maxTurns": None if rounds == float("inf") else int(rounds)},
-        "userMessage": said,
         "skillName": provider.serving,
         "tools": json.loads(json.dumps(tools, default=str)),
         "history": json.loads(json.dumps(rows, default=str)),

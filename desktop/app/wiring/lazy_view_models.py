@@ -116,7 +116,7 @@ class LazyModels:
     @cached_property
     def cli(self) -> CliToolsViewModel:
         """The view-model of the settings page Command-line tools."""
-        return settings_cli_tools.CliToolsViewModel(self.services.cli, self._trials(), self.bridge)
+        return settings_cli_tools.CliToolsViewModel(self.services.cli, self._trials(), self.bridge, self._texts)
 
     @cached_property
     def mcp(self) -> McpServersViewModel:
@@ -128,6 +128,7 @@ class LazyModels:
             services.tool_secrets,
             self.bridge,
             lambda path: policy.explain(path, Access.READ).rule.startswith(("denied", "protected")),
+            self._texts,
         )
 
     @cached_property
@@ -177,13 +178,17 @@ class LazyModels:
     def skills(self) -> SkillsModels:
         """The view-models of the Skills page."""
         skills = skills_page.SkillsViewModel(self.services.skill_service, self.bridge)
-        texts = UnsavedTextFiles(self.services.home / "data", self.services.redactor.mask_known)
-        editor = skills_editing.SkillEditor(self.services.skill_service, self.bridge, skills.wrote, texts)
+        editor = skills_editing.SkillEditor(self.services.skill_service, self.bridge, skills.wrote, self._texts)
         projects = skills_projects.SkillProjects(self.services.settings, self.bridge)
         imports = skills_importing.SkillImport(self.services.skill_service, self.bridge, skills)
         taken_from = page_services.skill_repositories(self.services)
         repositories = skills_repositories.Repositories(taken_from, self.bridge, skills)
         return skills_models.SkillsModels(skills, editor, self._trials(self._model), projects, imports, repositories)
+
+    @property
+    def _texts(self) -> UnsavedTextFiles:
+        """What editors keep of texts that are not saved."""
+        return UnsavedTextFiles(self.services.home / "data", self.services.redactor.mask_known)
 
     def _trials(self, *model: Any) -> SkillTrials:
         return skills_trying.SkillTrials(self.services.skill_service, self.bridge, *model)

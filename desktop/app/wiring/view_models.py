@@ -121,7 +121,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     threads = ThreadsViewModel(services.chats, bridge, board)
     context = ContextViewModel(services.context, bridge, lambda: services.settings.current.chat.summaries)
     trace = TraceViewModel(services.traces, bridge, services.redactor.redact_data, board.titles)
-    approvals = ApprovalsViewModel(bridge, services.store.audit)
+    approvals = ApprovalsViewModel(bridge, services.store.audit, board.titles)
     run_tree = RunTreeViewModel(services.run_trees, lambda: approvals.requests, board.titles, bridge)
     for listener in (chat.take, board.take, threads.take, trace.take, context.take, run_tree.take):
         bridge.events.connect(listener)

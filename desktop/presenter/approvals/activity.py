@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -130,8 +130,12 @@ class ActivityViewModel(QObject):
     grown = Signal()
     thread_wanted = Signal(str, str)
 
-    def __init__(self, bridge: Bridge, log: ActivityLog, parent: QObject | None = None) -> None:
+    def __init__(
+        self, bridge: Bridge, log: ActivityLog, parent: QObject | None = None, titles: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(parent)
+        self.titles: Mapping[str, str] = {} if titles is None else titles
+        """What a person reads of agents, by their names."""
         self._bridge = bridge
         self._log = log
         self.chosen = ActivityChoice()

@@ -28,10 +28,12 @@ class ApprovalsViewModel(QObject):
     closed = Signal(str)
     refused = Signal(str)
 
-    def __init__(self, bridge: Bridge, log: ActivityLog) -> None:
+    def __init__(self, bridge: Bridge, log: ActivityLog, titles: Mapping[str, str] | None = None) -> None:
+        """``titles`` are what a person reads of agents, by their names; they may change."""
         super().__init__()
+        self.titles: Mapping[str, str] = {} if titles is None else titles
         self._bridge = bridge
-        self.activity = ActivityViewModel(bridge, log, self)
+        self.activity = ActivityViewModel(bridge, log, self, self.titles)
         self.last_answer = LastAnswer(self)
         self._waiting: dict[str, PermissionRequest] = {}
         self._allowed: dict[tuple[str, str], PermissionRequest] = {}

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest, same_json
+from desktop.presenter.approvals.call_words import names_of
 from desktop.presenter.approvals.request_words import why
 from desktop.presenter.common.shown import arguments_text, shown_line
+from desktop.tools.acp.asks import ASKS
 
 PATHS_SHOWN = 6
 ORIGINAL_SHOWN = 300
@@ -29,10 +31,10 @@ class Fact:
     mark: str = ""
 
 
-def asked_by(request: PermissionRequest) -> tuple[str, ...]:
-    """Who asks, from the outside in, with the tool at the end."""
-    named = request.chain and request.chain[-1] == request.tool
-    return request.chain if named else (*request.chain, request.tool)
+def asked_by(request: PermissionRequest, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """Who asks, from the outside in, with the tool at the end; agents by their titles."""
+    chain = request.chain[:-1] if request.chain and request.chain[-1] == request.tool else request.chain
+    return names_of(chain, titles) if chain and request.tool == ASKS else (*names_of(chain, titles), request.tool)
 
 
 def request_facts(request: PermissionRequest, thread_title: str) -> tuple[Fact, ...]:
@@ -55,8 +57,12 @@ def _facts(request: PermissionRequest, thread_title: str) -> Iterator[Fact]:
         yield from _program(request)
     elif kind == "mcp":
         yield from _server(request)
+    elif kind == "skill":
+        yield from _skill(request)
     else:
         yield from _paths(request)
+    if not request.arguments:
+        yield Fact("Arguments", "none", "quiet")
     yield from _original(request)
     yield Fact("Why it asks", why(request), "words")
 
@@ -120,6 +126,16 @@ def _server(request: PermissionRequest) -> Iterator[Fact]:
     if isinstance(claims, list) and claims:
         said = ", ".join(shown_line(str(claim)) for claim in claims)
         yield Fact("It says", f"{said}. The server says so; Assent does not rely on it.", "quiet")
+
+
+def _skill(request: PermissionRequest) -> Iterator[Fact]:
+    """The facts about a skill in code: what runs is its own code, and what that does with its arguments is its own
+    affair, so no argument is shown as what it touches."""
+    given = ", with the arguments below" if request.arguments else ""
+    yield Fact("Runs", f"The code of this skill{given}.", "words")
+    yield Fact("Its code is in", str(request.preview.get("path", "")))
+    if request.preview.get("network") is True:
+        yield Fact("Network", "Its code may reach any computer.", "words")
 
 
 def _paths(request: PermissionRequest) -> Iterator[Fact]:

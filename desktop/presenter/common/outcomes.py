@@ -49,6 +49,7 @@ DECIDED_BY: Mapping[str, OutcomeWords] = {
     "remembered": OutcomeWords(
         " by what you decided for this run", "by what you decided for this run", "You, for this run"
     ),
+    "pledge": OutcomeWords(" by you, when the agent asked", "by you, when the agent asked", "You, when it asked"),
     "no_handler": OutcomeWords(": nobody was there to be asked", "because nobody was there", "Nobody to ask"),
     "cancelled": OutcomeWords(": the run ended", "because the run ended", "The run ended"),
     "closed": OutcomeWords(": Assent was closed", "because Assent was closed", "Assent closed"),

@@ -91,7 +91,7 @@ def request_text(request: PermissionRequest, title: str, mask: Callable[[str], s
 def _facts(request: PermissionRequest, title: str) -> Iterator[str]:
     yield from _warnings(request)
     yield f"Category: {request.category.value}"
-    yield f"Asked by: {' › '.join(shown_line(name) for name in asked_by(request))}"
+    yield f"Asked by: {' › '.join(shown_line(name) for name in asked_by(request, {}))}"
     for fact in request_facts(request, title):
         beside = f" ({fact.mark})" if fact.mark else ""
         yield f"{fact.caption}: {shown_line(fact.text)}{beside}" if fact.caption else f"  {shown_line(fact.text)}"

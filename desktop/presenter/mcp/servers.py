@@ -13,6 +13,7 @@ from PySide6.QtCore import Signal
 from desktop.domain.errors import KnownError
 from desktop.domain.ids import new_id
 from desktop.domain.keyring import KeyringEntry
+from desktop.presenter.common.unsaved import UnsavedTexts
 from desktop.presenter.mcp.declared_file import read_declared
 from desktop.presenter.mcp.example import EXAMPLE
 from desktop.presenter.mcp.keeping import keep_pasted
@@ -63,9 +64,10 @@ class McpServersViewModel(DeclaredViewModel):
         keyring: ToolSecrets,
         bridge: Bridge,
         closed: Callable[[str], bool] = lambda _: False,
+        texts: UnsavedTexts | None = None,
     ) -> None:
         """``closed``: whether a path is closed to all tools. It may block."""
-        super().__init__(service, trials, bridge, example=EXAMPLE, holds="servers")
+        super().__init__(service, trials, bridge, example=EXAMPLE, holds="servers", texts=texts)
         self._closed = closed
         self._service = service
         self._keyring = keyring

@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.presenter.common.unsaved import UnsavedTexts
 from desktop.presenter.settings.cli_example import EXAMPLE
 from desktop.presenter.settings.declared import DeclaredViewModel
 from desktop.presenter.skills.forms import FormField, fields_of
@@ -54,8 +55,10 @@ class CliToolsViewModel(DeclaredViewModel):
     adding = Signal()
     """A person wants to write one more tool."""
 
-    def __init__(self, service: CliTools, trials: SkillTrials, bridge: Bridge) -> None:
-        super().__init__(service, trials, bridge, example=EXAMPLE, holds="tools")
+    def __init__(
+        self, service: CliTools, trials: SkillTrials, bridge: Bridge, texts: UnsavedTexts | None = None
+    ) -> None:
+        super().__init__(service, trials, bridge, example=EXAMPLE, holds="tools", texts=texts)
 
     @property
     def rows(self) -> tuple[CliRow, ...]:

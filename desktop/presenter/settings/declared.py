@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from PySide6.QtCore import Signal
 
 from desktop.domain.skills import SkillProblem
+from desktop.presenter.common.unsaved import UnsavedTexts
 from desktop.presenter.settings.yaml_file import FileService, YamlFileViewModel
 
 if TYPE_CHECKING:
@@ -35,9 +36,16 @@ class DeclaredViewModel(YamlFileViewModel):
     _told = Signal()
 
     def __init__(
-        self, service: DeclaredService, trials: SkillTrials, bridge: Bridge, *, example: str, holds: str
+        self,
+        service: DeclaredService,
+        trials: SkillTrials,
+        bridge: Bridge,
+        *,
+        example: str,
+        holds: str,
+        texts: UnsavedTexts | None = None,
     ) -> None:
-        super().__init__(service, bridge, example=example, holds=holds)
+        super().__init__(service, bridge, example=example, holds=holds, texts=texts)
         self._declared = service
         self.trials = trials
         self._state, self._readings = service.state, service.readings

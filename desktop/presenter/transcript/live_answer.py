@@ -76,14 +76,17 @@ class LiveAnswer:
     """Mutable state of one answer. ``apply`` takes an event and returns how the view should follow.
 
     ``continues``: the last message of an answer that was cut off and is gone on with. Until ``go_on_from`` has been
-    told what is shown of that, there is no item.
+    told what is shown of that, there is no item. ``titles`` are what a person reads of agents, by their names.
     """
 
-    def __init__(self, author: str, model: str, side: str = "a", continues: str = "") -> None:
+    def __init__(
+        self, author: str, model: str, side: str = "a", continues: str = "", titles: Mapping[str, str] | None = None
+    ) -> None:
         self.author = author
         self.model = model
         self.side = side
         self.continues = continues
+        self._titles: Mapping[str, str] = {} if titles is None else titles
         self.message_id = ""
         self.parent_id = ""
         self.started = time.time()
@@ -276,7 +279,7 @@ class LiveAnswer:
             state="waiting",
             request=event.request,
             category=str(event.request.category) if own else part.category,
-            chain=tuple(dict.fromkeys(event.request.chain)),
+            chain=tuple(dict.fromkeys(self._titles.get(name, name) for name in event.request.chain)),
         )
         return True
 

@@ -142,7 +142,7 @@ class LiveThreads(QObject):
         answer.ended = True
         if answer.message_id:
             self.answer_parted.emit(thread_id, answer.item())
-        state.answer = LiveAnswer(answer.author, answer.model)
+        state.answer = LiveAnswer(answer.author, answer.model, titles=self.titles)
 
     def _answer(self, thread_id: str, changed: bool, how: Change) -> None:
         if isinstance(how, Delta) and thread_id not in self._answers:
@@ -167,7 +167,8 @@ class LiveThreads(QObject):
             self.state_changed.emit(thread_id)
 
     def _run_started(self, state: ThreadState, event: RunStarted) -> None:
-        state.answer = LiveAnswer(self.titles.get(event.agent, event.agent), event.model, continues=event.continues)
+        author = self.titles.get(event.agent, event.agent)
+        state.answer = LiveAnswer(author, event.model, continues=event.continues, titles=self.titles)
         state.run_id = event.run_id
         state.running, state.stopping = True, False
         state.waiting_calls.clear()

@@ -248,7 +248,7 @@ class PermissionGate:
         network = self._memory.redeem(request.run_id, request.digest)
         if network is None:
             return None
-        return Decision("allow_once", request.digest, by="remembered", with_network=network)
+        return Decision("allow_once", request.digest, by="pledge", with_network=network)
 
     def _pledge(self, decision: Decision, request: PermissionRequest, stands_for: StandsFor | None) -> None:
         """A person's yes to a question that stands for another call is a yes to that call, once."""

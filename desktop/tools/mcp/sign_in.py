@@ -16,7 +16,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from desktop.domain.errors import KnownError, ToolFailure
+from desktop.domain.errors import KnownError, SecretsUnavailable, ToolFailure
 from desktop.domain.keyring import OWN_SERVICE, SIGN_IN_PREFIX, KeyringEntry
 from desktop.domain.processes import ChildRefused
 from desktop.domain.sign_in import SignInFacts, SignInScope
@@ -179,7 +179,8 @@ class McpSignIn:
             for one in _texts(facts.get("scopes"))
         )
         host, name = plain(facts.get("host"), SCOPE_MAX), plain(facts.get("name"), WORDS_MAX)
-        self._set(replace(before, stage="asks", host=host, name=name, scopes=scopes, problem="", address="", until=0.0))
+        asks = replace(before, stage="asks", host=host, name=name, scopes=scopes, problem="", address="", until=0.0)
+        self._set(replace(asks, session_only=not await self._keyring_is_there()))
 
     async def _begin(
         self, wanted: tuple[str, ...], show: Callable[[str], None], done: Callable[[], Awaitable[None]]
@@ -214,6 +215,13 @@ class McpSignIn:
 
     async def _beside(self, value: Mapping[str, Any] | None) -> None:
         await asyncio.to_thread(self._services.notes.put, {KEY + self._definition.name: value})
+
+    async def _keyring_is_there(self) -> bool:
+        try:
+            await self._services.secrets.lookup(self._entry.service, self._entry.user)
+        except SecretsUnavailable:
+            return False
+        return True
 
     def _session_only(self) -> bool:
         return self._services.secrets.place(self._entry.service, self._entry.user) in ("session", "waiting")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, Qt, QTimer, Signal
@@ -12,6 +12,7 @@ from PySide6.QtGui import QFontMetrics, QHideEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QFrame, QStyleOptionViewItem
 
 from desktop.domain.permission import PermissionRequest
+from desktop.presenter.approvals.call_words import asks_words
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.properties import pane
@@ -29,7 +30,7 @@ FOLDED = re.compile(r"(\n|\t| )(?:[\s\u2800]{3,})")
 
 def summary(request: PermissionRequest) -> str:
     """One line that tells calls of the same tool apart: the path, the command, or the first argument."""
-    for name in ("path", "command"):
+    for name in ("path", "command", *(("says",) if asks_words(request) else ())):
         value = request.arguments.get(name)
         if isinstance(value, str):
             return shown_line(FOLDED.sub(r"\1 … ", value[: SUMMARY_LIMIT * 10])[:SUMMARY_LIMIT])
@@ -41,10 +42,10 @@ def summary(request: PermissionRequest) -> str:
 class InboxModel(QAbstractListModel):
     """The requests as rows."""
 
-    def __init__(self, thread_title: Callable[[str], str]) -> None:
+    def __init__(self, thread_title: Callable[[str], str], titles: Mapping[str, str]) -> None:
         super().__init__()
         self._requests: tuple[PermissionRequest, ...] = ()
-        self._thread_title = thread_title
+        self._thread_title, self._titles = thread_title, titles
 
     def set_requests(self, requests: Sequence[PermissionRequest]) -> None:
         """Show other requests."""
@@ -66,17 +67,18 @@ class InboxModel(QAbstractListModel):
         if role == REQUEST:
             return request
         if role == Qt.ItemDataRole.DisplayRole:
-            return request.tool
+            return asks_words(request) or request.tool
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(summary(request))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             since = waited(time.time() - request.asked_at)
-            return f"{request.category} call {request.tool}, {summary(request)}, {self.origin(request)}, waits {since}"
+            called = asks_words(request) or request.tool
+            return f"{request.category} call {called}, {summary(request)}, {self.origin(request)}, waits {since}"
         return None
 
     def origin(self, request: PermissionRequest) -> str:
         """The agent and the thread that a request comes from."""
-        agent = request.chain[0] if request.chain else ""
+        agent = self._titles.get(request.chain[0], request.chain[0]) if request.chain else ""
         code = f"code {request.place.partition(':')[0]}" if request.place else ""
         return shown_line(", ".join(part for part in (agent, code, self._thread_title(request.seen_in)) if part))
 
@@ -116,7 +118,10 @@ class InboxDelegate(RowDelegate):
         room = right - left - QFontMetrics(t.font("small")).horizontalAdvance(since) - t.px(8)
         painter.setFont(t.font("code", 500))
         painter.setPen(t.color("text"))
-        tool = elided(shown_line(request.tool), "code", room, weight=500)
+        asks = asks_words(request)
+        if asks:
+            painter.setFont(t.font("body", 500))
+        tool = elided(asks or shown_line(request.tool), "body" if asks else "code", room, weight=500)
         painter.drawText(QRect(left, top, room, line), _LEFT, tool)
         width = right - left
         painter.setFont(t.font("code"))
@@ -134,7 +139,8 @@ class Inbox(QFrame):
 
     picked = Signal(object)
 
-    def __init__(self, thread_title: Callable[[str], str]) -> None:
+    def __init__(self, thread_title: Callable[[str], str], titles: Mapping[str, str]) -> None:
+        """``titles`` are what a person reads of agents, by their names."""
         super().__init__()
         self.setProperty("pane", "list")
         column = Column(self, spacing=0)
@@ -144,7 +150,7 @@ class Inbox(QFrame):
         row.addStretch(1)
         row.addWidget(Text("waiting", "caption", "3"))
         column.addWidget(heads)
-        self.model = InboxModel(thread_title)
+        self.model = InboxModel(thread_title, titles)
         self.list = RowList("Requests that wait", InboxDelegate(self.model))
         self.list.setModel(self.model)
         self.list.selectionModel().currentChanged.connect(self._moved)

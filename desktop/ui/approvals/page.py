@@ -38,7 +38,7 @@ class ApprovalsPage(QFrame):
         row = Row(self._header, margins=(16, 1, 16, 0), spacing=0)
         self.tabs = Tabs("Approvals", (("waiting", "Waiting"), ("rules", "Rules"), ("activity", "Activity")))
         self.tabs.chosen.connect(self.show_tab)
-        self.inbox = Inbox(thread_title)
+        self.inbox = Inbox(thread_title, approvals.titles)
         self.view = RequestView(approvals, thread_title, rules=rules)
         self._right = QStackedWidget()
         self._right.addWidget(self._nothing())

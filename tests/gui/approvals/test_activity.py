@@ -21,20 +21,12 @@ from desktop.domain.events import ToolCallFinished
 from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.permission import AuditEntry
 from desktop.presenter.approvals.activity import DELETED, KEPT, ActivityViewModel, midnight
+from desktop.presenter.approvals.call_words import one_line
 from desktop.presenter.events.bridge import Bridge
 from desktop.store import Store
 from desktop.ui.approvals.activity.tab import Activity
 from desktop.ui.approvals.activity.table import ROW, ActivityModel, columns
-from desktop.ui.approvals.activity.words import (
-    EntryFact,
-    as_text,
-    decision_word,
-    facts,
-    one_line,
-    rule_of,
-    spoken,
-    when,
-)
+from desktop.ui.approvals.activity.words import EntryFact, as_text, decision_word, facts, rule_of, spoken, when
 from desktop.ui.theme import Theme
 from tests.gui.approvals.conftest import settled
 from tests.harness.timeouts import WAIT_S
@@ -324,7 +316,7 @@ async def test_an_entry_is_copied_as_it_is_shown(log: Log) -> None:
     row = log.select("call1")
     QTest.keyClick(log.tab.list, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     copied = QGuiApplication.clipboard().text()
-    assert copied == as_text(facts(row, "Title of t1"))
+    assert copied == as_text(facts(row, "Title of t1", {}))
     assert "path: a\\u{202e}b" in copied
     assert log.tab.toast.text == "The entry is copied"
 
@@ -453,7 +445,7 @@ async def test_a_log_that_cannot_be_read_says_why(log: Log) -> None:
 
 @pytest.mark.spec("R-PRM-15")
 def test_nothing_hidden_and_nothing_endless_is_shown_of_any_row(qtbot: QtBot, theme: Theme) -> None:
-    model = ActivityModel()
+    model = ActivityModel({})
     model.replace(hostile())
     for at in range(model.rowCount()):
         index = model.index(at)
@@ -461,11 +453,11 @@ def test_nothing_hidden_and_nothing_endless_is_shown_of_any_row(qtbot: QtBot, th
             model.data(index, role)
             for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
         ]
-        texts += [fact.text for fact in facts(index.data(ROW), "a title")]
+        texts += [fact.text for fact in facts(index.data(ROW), "a title", {})]
         for text in texts:
             assert not has_hidden(text), text[:80]
             assert len(text) <= 8000
-    assert spoken(hostile()[0]).count("\n") == 0
+    assert spoken(hostile()[0], {}).count("\n") == 0
 
 
 async def test_a_hostile_entry_breaks_no_pane(log: Log) -> None:
@@ -516,7 +508,7 @@ def test_a_row_says_what_a_call_was_about(summary: str, line: str) -> None:
 @pytest.mark.parametrize("at", [0.0, -1e18, 1e300, float("inf"), float("nan")])
 def test_a_time_that_there_is_not_stops_nothing(at: float) -> None:
     assert isinstance(when(at), str)
-    assert facts(AuditRow(1, "call", call(1, extra={"waited_s": at})), "")[0] == EntryFact(
+    assert facts(AuditRow(1, "call", call(1, extra={"waited_s": at})), "", {})[0] == EntryFact(
         "Decision", "Allowed once, by: You"
     )
 
@@ -533,7 +525,7 @@ def test_columns_give_way_one_after_another_and_what_it_was_about_keeps_its_room
 
 
 def test_the_same_rows_again_move_nothing(qtbot: QtBot, theme: Theme) -> None:
-    model, resets = ActivityModel(), []
+    model, resets = ActivityModel({}), []
     model.replace(rows())
     model.modelReset.connect(lambda: resets.append(1))
     changed = (replace(rows()[0], outcome_at=1.0), *rows()[1:])

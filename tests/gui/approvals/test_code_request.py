@@ -26,6 +26,6 @@ def test_the_request_shows_the_line_of_the_code_that_asks(theme, qtbot, write) -
 
 @pytest.mark.spec("R-PRM-2", "R-COD-6")
 def test_the_inbox_says_that_code_asks(theme, write) -> None:
-    model = InboxModel(lambda _: "A thread")
+    model = InboxModel(lambda _: "A thread", {})
     assert "code line 3, A thread" in model.origin(replace(write, place="line 3: x"))
     assert "code" not in model.origin(write)

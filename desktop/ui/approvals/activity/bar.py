@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.presenter.approvals.activity import ActivityChoice, ActivityTask, ActivityViewModel
 from desktop.presenter.approvals.activity_words import broken_words, summary_words
+from desktop.presenter.approvals.call_words import tool_words
 from desktop.presenter.common.outcomes import DECIDED_BY
 from desktop.ui.approvals.chooser import Chooser
 from desktop.ui.widgets.controls.buttons import Button
@@ -95,7 +96,8 @@ class ActivityBar(QFrame):
         threads = [(shown_line((self._thread_title(t) or "New chat")[:TITLE_SHOWN]), t) for t in choices.threads]
         self._fill("decision", DECISIONS, chosen.decision)
         self._fill("category", (("Any category", ""), *_named(choices.categories)), chosen.category)
-        self._fill("tool", (("Any tool", ""), *_named(choices.tools)), chosen.tool)
+        tools = ((shown_line(tool_words(tool)[:40]), tool) for tool in choices.tools)
+        self._fill("tool", (("Any tool", ""), *tools), chosen.tool)
         self._fill("by", (("By anyone", ""), *((_who(b), b) for b in choices.by)), chosen.by)
         self._fill("thread_id", (("Any chat", ""), *threads), chosen.thread_id)
         self.clear_button.setVisible(chosen.narrowed)

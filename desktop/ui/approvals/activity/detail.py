@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame
 
 from desktop.domain.audit import AuditRow
 from desktop.domain.audit_chain import ChainReport
+from desktop.presenter.approvals.call_words import call_words
 from desktop.ui.approvals.activity.words import EntryFact, about_chain, as_text, decision_word, facts, rule_of
 from desktop.ui.approvals.rules.panel import BarScroller
 from desktop.ui.widgets.controls.buttons import Button, IconButton
@@ -31,10 +32,10 @@ class ActivityDetail(QFrame):
     said = Signal(str)
     closed = Signal()
 
-    def __init__(self, thread_title: Callable[[str], str]) -> None:
+    def __init__(self, thread_title: Callable[[str], str], titles: Mapping[str, str]) -> None:
         super().__init__()
         self.setProperty("pane", "side")
-        self._thread_title = thread_title
+        self._thread_title, self._titles = thread_title, titles
         self._row: AuditRow | None = None
         self._found: list[EntryFact] = []
         column = Column(self, spacing=0)
@@ -73,8 +74,8 @@ class ActivityDetail(QFrame):
         same = self._row is not None and self._row.number == row.number
         self._row = row
         entry = row.entry
-        title = f"{decision_word(entry)}: {entry.tool}" if not row.note else "About the log"
-        self._found = facts(row, self._thread_title(entry.thread_id) if entry.thread_id else "")
+        title = f"{decision_word(entry)}: {call_words(entry, self._titles).tool}" if not row.note else "About the log"
+        self._found = facts(row, self._thread_title(entry.thread_id) if entry.thread_id else "", self._titles)
         self._fill(title, self._found, same=same)
         self.open_thread.setVisible(bool(entry.thread_id) and not row.note)
         self.rule.setVisible(bool(rule_of(entry)))

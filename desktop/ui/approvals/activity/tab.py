@@ -40,7 +40,7 @@ class Activity(QWidget):
         super().__init__()
         self._activity = activity
         self._number = 0
-        self.model = ActivityModel()
+        self.model = ActivityModel(activity.titles)
         self.model.setParent(self)
         self.list = ActivityRows(self.model)
         self.bar = ActivityBar(activity, thread_title)
@@ -49,7 +49,7 @@ class Activity(QWidget):
         self.notice = BrokenNotice(activity)
         self._left = QFrame(self)
         self._left.setProperty("pane", "surface")
-        self.detail = ActivityDetail(thread_title)
+        self.detail = ActivityDetail(thread_title, activity.titles)
         self.detail.setParent(self)
         self.detail.hide()
         self._follows = False

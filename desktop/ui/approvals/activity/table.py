@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
@@ -10,7 +10,8 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter
 
 from desktop.domain.audit import AuditRow
 from desktop.domain.judgement import Category
-from desktop.ui.approvals.activity.words import NOTES, decision_word, facts, one_line, spoken, when, who
+from desktop.presenter.approvals.call_words import CallWords, call_words, outcome_shown, spoken_words
+from desktop.ui.approvals.activity.words import NOTES, decision_word, facts, spoken, when, who
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, elided, glyph, state
 from desktop.ui.widgets.layout.column_heads import Heads
@@ -19,6 +20,7 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.tips import plain_tip
 
 ROW = int(Qt.ItemDataRole.UserRole)
+CALL = ROW + 1
 INSET, EDGE = 12, 12
 TIME, DECISION, TOOL, CATEGORY, OUTCOME, WHO = 104, 92, 124, 84, 128, 120
 MINIMUM = 180
@@ -71,10 +73,11 @@ def columns(box: QRect) -> ActivityColumns:
 
 
 class ActivityModel(QAbstractListModel):
-    """The rows of the list, newest first."""
+    """The rows of the list, newest first. ``titles`` are what a person reads of agents, by their names."""
 
-    def __init__(self) -> None:
+    def __init__(self, titles: Mapping[str, str]) -> None:
         super().__init__()
+        self._titles = titles
         self._rows: list[AuditRow] = []
 
     def replace(self, rows: Sequence[AuditRow]) -> None:
@@ -111,16 +114,18 @@ class ActivityModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The record under ``ROW``."""
+        """The record under ``ROW``, the words of its call under ``CALL``."""
         row = self._rows[index.row()]
         if role == ROW:
             return row
+        if role == CALL:
+            return call_words(row.entry, self._titles)
         if role == Qt.ItemDataRole.DisplayRole:
-            return shown_line(row.note or f"{row.entry.tool} {one_line(row.entry.summary)}"[:SHOWN])
+            return shown_line(row.note) if row.note else spoken_words(row.entry, self._titles)[:SHOWN]
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return spoken(row)
+            return spoken(row, self._titles)
         if role == Qt.ItemDataRole.ToolTipRole:
-            lines = (f"{fact.name}: {shown_line(fact.text[:SHOWN])}" for fact in facts(row, "")[:TIP])
+            lines = (f"{fact.name}: {shown_line(fact.text[:SHOWN])}" for fact in facts(row, "", self._titles)[:TIP])
             return plain_tip("\n".join(lines))
         return None
 
@@ -154,16 +159,18 @@ class ActivityDelegate(RowDelegate):
             state(painter, at.decision, STATES.get(word, word), word)
         else:
             _write(painter, at.decision.adjusted(0, 0, -gap, 0), shown_line(word[:80]), "small", "text-2", 500)
-        what = shown_line(one_line(entry.summary)[:SHOWN])
+        call: CallWords = index.data(CALL)
+        what, tool = shown_line(call.what[:SHOWN]), shown_line(call.tool[:80])
+        font = "small" if call.plain else "code"
         if at.tool.width():
-            _write(painter, at.tool.adjusted(0, 0, -gap, 0), shown_line(entry.tool[:80]), "code", "text", 500)
+            _write(painter, at.tool.adjusted(0, 0, -gap, 0), tool, font, "text", 500)
         else:
-            what = f"{shown_line(entry.tool[:80])} {what}"
+            what = f"{tool} {what}"
         if at.category.width() and entry.category in CATEGORIES:
             badge(painter, at.category, entry.category)
-        _write(painter, at.what.adjusted(0, 0, -gap, 0), what, "code", "text-2")
-        failed = entry.outcome.startswith("failed")
-        outcome = shown_line(entry.outcome[:80])
+        _write(painter, at.what.adjusted(0, 0, -gap, 0), what, font, "text-2")
+        outcome = shown_line(outcome_shown(entry)[:80])
+        failed = "failed" in (outcome[:6], outcome[-6:])
         _write(painter, at.outcome.adjusted(0, 0, -gap, 0), outcome, "small", "failed" if failed else "text-2")
         _write(painter, at.who.adjusted(0, 0, -gap, 0), who(entry), "small", "text-2")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from desktop.domain.audit import AuditRow
 from desktop.domain.audit_chain import ChainReport
 from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED, AuditEntry
 from desktop.presenter.approvals.activity_words import finding_words, moment
+from desktop.presenter.approvals.call_words import call_words, done_by_itself, names_of, outcome_shown, spoken_words
 from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS
 from desktop.ui.widgets.shown import shown, shown_line
 
@@ -19,9 +19,6 @@ LONGEST = 4000
 """Characters of one value that are shown; *Copy* and the export have all of it."""
 PATHS_SHOWN = 50
 NOTES = {"start": "The chain begins", "break": "Lines are missing", "other": "Another version of Assent"}
-ABOUT = ("path", "command", "message", "query", "prompt")
-"""Arguments that say by themselves what a call is about."""
-_CUT = re.compile(r'\{"(?:path|command)": "(.*)', re.DOTALL)
 UNKNOWN = "Not recorded: it is still running, or Assent was closed before it finished"
 
 
@@ -42,6 +39,8 @@ HINT = EntryFact(
 
 def who(entry: AuditEntry) -> str:
     """Who or what decided: the person, a rule, a setting."""
+    if done_by_itself(entry):
+        return "Nobody was asked"
     if entry.category == "read" and entry.by == "setting":
         return "Reads run"
     return DECIDED_BY[entry.by].log if entry.by in DECIDED_BY else shown_line(entry.by[:80])
@@ -55,6 +54,8 @@ def _choice(entry: AuditEntry) -> str:
 
 def decision_word(entry: AuditEntry) -> str:
     """A stored choice in a word."""
+    if done_by_itself(entry):
+        return "by itself"
     decision = _choice(entry)
     if decision == UNANSWERED:
         return "not answered"
@@ -73,13 +74,14 @@ def when(at: float) -> str:
     return time.strftime(pattern, then)
 
 
-def spoken(row: AuditRow) -> str:
+def spoken(row: AuditRow, titles: Mapping[str, str]) -> str:
     """A row for who does not see it."""
     entry = row.entry
     if row.note:
         return f"{when(entry.at)}, {NOTES.get(row.kind, '')}: {row.note}"
-    came = f", {entry.outcome}" if entry.outcome else ""
-    words = f"{decision_word(entry)} by {who(entry)}{came}: {entry.tool} {one_line(entry.summary)}"
+    came = f", {outcome_shown(entry)}" if entry.outcome else ""
+    by = "" if done_by_itself(entry) else f" by {who(entry)}"
+    words = f"{decision_word(entry)}{by}{came}: {spoken_words(entry, titles)}"
     return f"{when(entry.at)}, {shown_line(words[:LONGEST])}"
 
 
@@ -93,22 +95,23 @@ def rule_of(entry: AuditEntry) -> str:
     return named if isinstance(named, str) else ""
 
 
-def facts(row: AuditRow, thread_title: str) -> list[EntryFact]:
+def facts(row: AuditRow, thread_title: str, titles: Mapping[str, str]) -> list[EntryFact]:
     """Everything that is known of a row, what matters first."""
     entry = row.entry
     if row.note:
         return [EntryFact("What", row.note), EntryFact("Written", moment(entry.at)), _number(row)]
-    extra = entry.extra
+    extra, words = entry.extra, call_words(entry, titles)
     later = f" (at {time.strftime('%H:%M:%S', time.localtime(row.outcome_at))})" if row.outcome_at else ""
     found = [
         EntryFact("Decision", _decision(entry)),
-        EntryFact("Outcome", entry.outcome + later if entry.outcome else UNKNOWN),
+        EntryFact("Outcome", outcome_shown(entry) + later if entry.outcome else UNKNOWN),
         EntryFact("Time", moment(entry.at) + _waited(extra)),
         EntryFact("Reason", _text(extra.get("reason"))),
         EntryFact("Answered in", _text(extra.get("via"))),
+        EntryFact("What", f"{words.tool}: {words.what}" if words.plain else ""),
         EntryFact("Tool", entry.tool, machine=True),
         EntryFact("Category", entry.category + _because(extra)),
-        EntryFact("Called by", " › ".join(entry.chain)),
+        EntryFact("Called by", " › ".join(names_of(entry.chain, titles))),
         EntryFact("Touches", _paths(entry.paths), machine=True),
         EntryFact("Network", _network(extra)),
         EntryFact("Arguments", readable(entry.summary), machine=True),
@@ -152,20 +155,9 @@ def readable(summary: str) -> str:
     return "\n".join(f"{name}: {_text(value)}" for name, value in found.items())
 
 
-def one_line(summary: str) -> str:
-    """What a call was about, for a row: the path or the command, else all arguments, else what was kept of them."""
-    try:
-        found = json.loads(summary)
-    except (ValueError, RecursionError):
-        cut = _CUT.fullmatch(summary)
-        return cut[1] if cut else summary
-    if not isinstance(found, dict):
-        return summary
-    about = next((found[name] for name in ABOUT if isinstance(found.get(name), str)), None)
-    return about if about is not None else ", ".join(f"{name}: {_text(value)}" for name, value in found.items())
-
-
 def _decision(entry: AuditEntry) -> str:
+    if done_by_itself(entry):
+        return "Nobody was asked: it did this by itself, inside its confinement"
     known = DECISIONS.get(_choice(entry))
     return f"{known.log if known is not None else entry.decision}, by: {who(entry)}"
 

@@ -213,10 +213,11 @@ def _small(words: str) -> Paragraph:
 
 def _whose(question: ServerQuestion, behind: int) -> list[tuple[str, str]]:
     where, who = shown_line(question.where), " › ".join(map(shown_line, question.asked_by))
-    kind = "The server at " if question.is_web else "The server "
+    at = " at " if question.is_web else ", which runs "
     called = f", called by {who}" if who else f", during {shown_line(question.tool)}"
     more = f". {behind} more {'question waits' if behind == 1 else 'questions wait'} behind it" if behind else ""
-    return [(kind, ""), (where, "strong"), (called + more, "")]
+    name = shown_line(question.server)
+    return [("The server ", ""), (name, "strong"), (at, ""), (where, "strong"), (called + more, "")]
 
 
 def _words(message: str) -> QWidget:

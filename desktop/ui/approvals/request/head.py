@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
 from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
+from desktop.presenter.approvals.call_words import asks_words
 from desktop.presenter.approvals.request_facts import Fact, asked_by, request_facts
 from desktop.presenter.approvals.request_words import ASKS, is_command
 from desktop.ui.theme import theme
@@ -72,7 +73,15 @@ class RequestHead(QWidget):
     deny_all = Signal()
     rule_wanted = Signal(str)
 
-    def __init__(self, request: PermissionRequest, thread_title: str, *, with_deny_all: bool = True) -> None:
+    def __init__(
+        self,
+        request: PermissionRequest,
+        thread_title: str,
+        *,
+        titles: Mapping[str, str] | None = None,
+        with_deny_all: bool = True,
+    ) -> None:
+        """``titles`` are what a person reads of agents, by their names."""
         super().__init__()
         column = Column(self, spacing=12)
         if request.unknown and with_deny_all:
@@ -80,7 +89,7 @@ class RequestHead(QWidget):
         column.addLayout(_title_row(request))
         lower = Row(spacing=16)
         facts = Column(spacing=5)
-        for caption, widget in _facts(request, thread_title):
+        for caption, widget in _facts(request, thread_title, titles or {}):
             facts.addLayout(caption_value(caption, widget))
         if request.rule:
             facts.addLayout(caption_value("Asked for by", self._rule(request.rule, linked=with_deny_all)))
@@ -104,7 +113,8 @@ class RequestHead(QWidget):
 
 def _title_row(request: PermissionRequest) -> Row:
     row = Row(spacing=8)
-    row.addWidget(Text(shown_line(request.tool)[:80], "mono-title"))
+    asks = asks_words(request)
+    row.addWidget(Text(asks, "title") if asks else Text(shown_line(request.tool)[:80], "mono-title"))
     row.addWidget(Text(shown_line(request.description), "body", "2", elide="right"), 1)
     if request.stale:
         row.addWidget(Badge("changed"))
@@ -116,8 +126,8 @@ def _title_row(request: PermissionRequest) -> Row:
     return row
 
 
-def _facts(request: PermissionRequest, thread_title: str) -> list[tuple[str, QWidget]]:
-    facts: list[tuple[str, QWidget]] = [("Asked by", Crumbs(asked_by(request)))]
+def _facts(request: PermissionRequest, thread_title: str, titles: Mapping[str, str]) -> list[tuple[str, QWidget]]:
+    facts: list[tuple[str, QWidget]] = [("Asked by", Crumbs(asked_by(request, titles)))]
     return facts + [(fact.caption, _words(fact)) for fact in request_facts(request, thread_title)]
 
 

@@ -122,7 +122,8 @@ class RequestView(QWidget):
         for notice in _warnings(request):
             self._notices.addWidget(notice)
         self._notice.setVisible(self._notices.count() > 0)
-        head = RequestHead(request, self._thread_title(request.seen_in), with_deny_all=not self._compact)
+        title, titles = self._thread_title(request.seen_in), self._approvals.titles
+        head = RequestHead(request, title, titles=titles, with_deny_all=not self._compact)
         head.deny_all.connect(self.deny_all)
         head.rule_wanted.connect(self.rule_wanted)
         column.addWidget(head)
@@ -179,6 +180,9 @@ class RequestView(QWidget):
         self._card, self._words, above = _make_card(request, self._approvals.voided(request))
         if above is not None:
             column.addWidget(above)
+        if self._card is None:
+            column.addStretch(1)
+            return
         column.addWidget(self._card, 1)
         if isinstance(self._card, DiffCard):
             self._card.settled.connect(self._settled)
@@ -327,8 +331,9 @@ class RequestView(QWidget):
 
 def _make_card(
     request: PermissionRequest, voided: PermissionRequest | None
-) -> tuple[Card, LinesView | None, QWidget | None]:
-    """What would happen, the words of it that have to be seen, and what stands over it."""
+) -> tuple[Card | None, LinesView | None, QWidget | None]:
+    """What would happen, the words of it that have to be seen, and what stands over it; none of it for a call that has
+    no arguments, whose facts say all."""
     kind = request.preview.get("kind")
     if kind == "diff":
         diff = DiffCard(request, voided)
@@ -336,6 +341,8 @@ def _make_card(
     if kind == "command":
         block = CommandBlock(str(request.preview.get("command", "")))
         return CommandCard(request), block.view, block
+    if not request.arguments and kind != "argv":
+        return None, None, None
     card = ArgumentsCard(request)
     return card, card.words, None
 

@@ -27,6 +27,8 @@ WAIT_S = 300
 NEVER = "Assent never sees your password."
 ONE_ANSWER = "Assent listens on this computer for one answer and stops after 5 minutes."
 
+NOT_KEPT = "not kept, because no keyring of the system answers: it is forgotten when Assent is closed"
+
 
 class SignInPanel(QWidget):
     """What there is to say and do about one server's sign-in: ``show_facts`` shows it. ``begin`` carries the chosen
@@ -125,7 +127,8 @@ class SignInPanel(QWidget):
         foot = QWidget()
         row = Row(foot, margins=(12, 8, 12, 8), spacing=8)
         row.addWidget(Icon("lock", "text-2", 16, line="small"), 0, Qt.AlignmentFlag.AlignVCenter)
-        words = f"What comes back is kept in the system keyring and sent to {shown_line(self._where)} only."
+        place = NOT_KEPT if self.facts.session_only else "kept in the system keyring"
+        words = f"What comes back is {place}, and sent to {shown_line(self._where)} only."
         row.addWidget(Paragraph(words, "small", "2"), 1, Qt.AlignmentFlag.AlignVCenter)
         later = Button("Not now", "quiet")
         later.clicked.connect(lambda: self._put_off(True))
