@@ -22,6 +22,7 @@ from desktop.app.wiring.services import Services
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.app.wiring.view_models import ViewModels
 from desktop.domain.lazy import lazy_module, load
+from desktop.presenter.approvals.call_words import waits_words
 from desktop.presenter.mcp.questions import ServerQuestionsViewModel
 from desktop.presenter.settings.confinement import ConfinementViewModel
 from desktop.presenter.settings.pages import APPROVALS, MODELS, settings_rows
@@ -50,6 +51,9 @@ else:
     skills_page = lazy_module("desktop.ui.skills.page")
 
 OPEN_THREAD = "chat.thread"
+NEW_AGENT = "chat.new_agent"
+THREADS_SHOWN = ("chats", "debates")
+"""Pages that show themselves which of their threads wait for an answer."""
 BESIDE = {"trace": "chat.trace", "agents": "chat.agents"}
 """What stands beside the thread, and under which name that is remembered."""
 NOTIFY = "notifications.desktop"
@@ -145,11 +149,26 @@ class Pages(QObject):
         self._window.install(pages)
         m.chat.set_model(m.setup.default_model)
         m.threads.refresh()
-        m.chat.open_thread(await self._last_thread())
+        last = await self._last_thread()
+        m.chat.open_thread(last)
         self._opened = True
+        self._services.owner.spawn(self._agent_of_new_chat(last), "the agent of a chat that was not sent")
         close = self._shell.on_close
         if close is not None:
             self._shell.on_close = lambda: self._leave(close)
+
+    async def _agent_of_new_chat(self, last: str) -> None:
+        """A new chat that was not sent keeps the agent that was chosen for it, where that one is still here."""
+        chat, chosen = self._models.chat, self._window_state.text(NEW_AGENT, "")
+        if chosen and not last:
+            await self._services.others.agents.opened()
+            if any(name == chosen for name, _ in self._models.agents) and not chat.thread_id:
+                chat.set_agent(chosen)
+        chat.meters_changed.connect(lambda _: self._remember_agent())
+
+    def _remember_agent(self) -> None:
+        chat = self._models.chat
+        self._window_state.put(NEW_AGENT, "" if chat.thread_id else chat.meters.agent)
 
     async def load_chats(self) -> None:
         """The code of the Chats page, where the start showed another one."""
@@ -327,6 +346,8 @@ class Pages(QObject):
         m.approvals.activity.thread_wanted.connect(self._open_call)
         m.settings.refused.connect(self._setting_refused)
         m.approvals.changed.connect(self._pending)
+        self._shell.page_changed.connect(self._page_changed)
+        self._window.request_wanted.connect(self.show_inbox)
         warm_with_first_run(m.board, self._services.owner)
         m.settings.changed.connect(lambda key: self._pending() if key == NOTIFY else None)
 
@@ -353,6 +374,22 @@ class Pages(QObject):
         """How many requests wait has changed, or whether the desktop may be told of it."""
         notify = bool(self._models.settings.get(NOTIFY))
         self._window.set_pending(self._models.approvals.pending_count, notify=notify)
+        self._say_what_waits()
+
+    def _say_what_waits(self) -> None:
+        """On a page that shows no requests, that the oldest one waits, and who asks."""
+        approvals, page = self._models.approvals, "" if self._shell.first_run else self._shell.page
+        unseen = (one for one in approvals.requests if page not in THREADS_SHOWN or not one.seen_in)
+        request = next(unseen, None) if page != "approvals" else None
+        if request is None:
+            self._window.show_asked("", "")
+        else:
+            self._window.show_asked(request.request_id, waits_words(request, approvals.titles))
+
+    def _page_changed(self, page: str) -> None:
+        self._say_what_waits()
+        if page == "approvals" and self._models.approvals.pending_count:
+            self._show(page, "show_tab", "waiting")
 
     def show_inbox(self, request_id: str) -> None:
         """Show the whole list of requests, at this one."""

@@ -14,7 +14,7 @@ from desktop.tools.acp.asks import ASKS, DID
 
 ABOUT = ("path", "command", "message", "query", "prompt")
 """Arguments that say by themselves what a call is about."""
-AGENT_SHOWN = 40
+AGENT_SHOWN, CALLER_SHOWN = 40, 120
 _DECODER = json.JSONDecoder()
 _SAID = ("userMessage", "message")
 _KEYS = (
@@ -107,6 +107,14 @@ def asks_words(request: PermissionRequest) -> str:
         return ""
     kind = WORDS.get(str(request.arguments.get("kind")), "something")
     return f"{shown_line(str(request.arguments.get('agent') or 'The agent'))[:AGENT_SHOWN]} asks: {kind.lower()}"
+
+
+def waits_words(request: PermissionRequest, titles: Mapping[str, str]) -> str:
+    """That it waits, where nothing else says so: who asks, and for what."""
+    asks = asks_words(request)
+    who = shown_line(next(iter(names_of(request.chain[:1], titles)), "An agent"))[:CALLER_SHOWN]
+    said = asks or f"{who} wants to call {shown_line(request.tool)[:AGENT_SHOWN]}"
+    return f"{said}. It waits for your answer."
 
 
 def tool_words(tool: str) -> str:

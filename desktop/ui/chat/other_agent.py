@@ -25,9 +25,10 @@ LOW = 700
 
 
 class OtherAgentStrip(QFrame):
-    """Hidden for a chat with an agent of Assent's own. ``wanted``: the page that says what it may do."""
+    """Hidden for a chat with an agent of Assent's own. ``wanted``: the page that says what the agent
+    of this name may do."""
 
-    wanted = Signal()
+    wanted = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +38,8 @@ class OtherAgentStrip(QFrame):
         self._words = Paragraph("", "body", "2")
         row.addWidget(self._words, 1)
         self.more = Button("What it may do", "quiet", small=True)
-        self.more.clicked.connect(self.wanted)
+        self._name = ""
+        self.more.clicked.connect(lambda: self.wanted.emit(self._name))
         row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
         self.hide()
 
@@ -45,6 +47,7 @@ class OtherAgentStrip(QFrame):
         """Say what is seen of it and what is not, or hide the strip."""
         self.setVisible(agent is not None)
         if agent is not None:
+            self._name = agent.name
             seen, not_seen = f" {agent.seen}.  ", f" {shown_line(agent.not_seen)}."
             self._words.set_pieces((("Seen:", "strong"), (seen, ""), ("Not seen:", "strong"), (not_seen, "")))
             self.setAccessibleName(self._words.text())

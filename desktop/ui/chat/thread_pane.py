@@ -88,7 +88,7 @@ class ThreadPane(QFrame):
         chat.title_changed.connect(self.header.show_title)
         self._models.other.changed.connect(self._show_other)
         self._models.other.refused.connect(self.said)
-        self.other_strip.wanted.connect(lambda: self._models.shell.run_command("settings:Other agents"))
+        self.other_strip.wanted.connect(lambda name: self._models.shell.run_command(f"settings:Other agents#{name}"))
         chat.state_changed.connect(lambda state: self.inbox_strip.show_agents(state.listening))
         self.inbox_strip.write.connect(self._write_to)
         self.inbox_strip.copied.connect(self._copy_address)

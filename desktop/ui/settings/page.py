@@ -108,9 +108,13 @@ class SettingsPage(QFrame):
         self._header.setVisible(not is_own)
 
     def open_settings(self, page: str) -> None:
-        """Open a page and go on in it: keys go to its first control."""
-        self.show_settings(page)
+        """Open a page and go on in it: keys go to its first control, or to the place that stands behind a ``#``."""
+        name, _, place = page.partition("#")
+        self.show_settings(name)
         shown = self._stack.currentWidget()
+        show_place = getattr(shown, "show_place", None) if place else None
+        if callable(show_place) and show_place(place):
+            return
         give_keys((shown and first_in(shown)) or self.nav)
 
     def refresh_problems(self) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QKeyEvent
 
     from desktop.presenter.shell.window import ShellViewModel
-    from desktop.ui.shell import banner, notify, palette, place_memory, report, shortcuts, window_icon
+    from desktop.ui.shell import asked, banner, notify, palette, place_memory, report, shortcuts, window_icon
     from desktop.ui.shell import rail as shell_rail
     from desktop.ui.shell import stand_in as shell_stand_in
     from desktop.ui.theme import Theme
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from desktop.ui.widgets.dialogs import toast
     from desktop.ui.widgets.layout.containers import Notice
 else:
+    asked = lazy_module("desktop.ui.shell.asked")
     banner = lazy_module("desktop.ui.shell.banner")
     notify = lazy_module("desktop.ui.shell.notify")
     palette = lazy_module("desktop.ui.shell.palette")
@@ -85,6 +86,7 @@ class MainWindow(QMainWindow):
 
     first_painted = Signal()
     page_shown = Signal(str, object)
+    request_wanted = Signal(str)
 
     _theme: Theme
     _shell: ShellViewModel
@@ -98,6 +100,7 @@ class MainWindow(QMainWindow):
         self._palette: palette.Palette | None = None
         self._toast: toast.Toast | None = None
         self._banner: Notice | None = None
+        self._asked: asked.AskedNotice | None = None
         self._notifier: notify.Notifier | None = None
         self._keeper: focus_keeper.FocusKeeper | None = None
         self.setWindowTitle("Assent")
@@ -287,6 +290,16 @@ class MainWindow(QMainWindow):
         if sentence:
             self._banner.say(sentence, kind if kind in ("info", "ask", "failed") else "info")
         self._banner.setVisible(bool(sentence))
+
+    def show_asked(self, request_id: str, words: str) -> None:
+        """A strip above the page: this request waits, and nothing else here shows it; "" takes the strip away."""
+        if self._asked is None:
+            if not request_id:
+                return
+            self._asked = asked.AskedNotice()
+            self._asked.wanted.connect(self.request_wanted)
+            self._column.insertWidget(0, self._asked)
+        self._asked.show_request(request_id, words)
 
     def show_quitting(self, sentence: str) -> None:
         """Show what is still running while the app ends."""

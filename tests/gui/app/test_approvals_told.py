@@ -125,3 +125,38 @@ async def test_a_key_that_the_model_says_reaches_neither_screen_nor_disk(start):
     data = app.home.path / "data"
     await app.end()
     assert not [path for path in data.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+
+
+@pytest.mark.spec("R-PRM-7")
+async def test_on_a_page_that_shows_no_requests_one_that_waits_is_told_and_approvals_opens_at_it(start):
+    app = await start(call("write_file", path="new.txt", content="short"), [{"text": "It is not written."}])
+    shell, window = app.startup._shell, app.window
+    shell.go("approvals")
+    window.page("approvals").show_tab("activity")
+    shell.go("settings")
+    app.models.chat.send("write it")
+    request = await app.asked()
+    await app.until_true(lambda: window._asked is not None and window._asked.isVisible(), "the notice")
+    assert window._asked.words == "Assistant wants to call write-file. It waits for your answer."
+    before = window.focusWidget()
+    shell.go("chats")
+    assert window._asked.isHidden(), "the chat shows it itself"
+    shell.go("settings")
+    assert window._asked.isVisible()
+    window._asked.open.click()
+    assert (shell.page, window.page("approvals").tabs.value) == ("approvals", "waiting")
+    assert window._asked.isHidden()
+    window.page("approvals").show_tab("activity")
+    shell.go("settings")
+    window._asked.close_button.click()
+    assert window._asked.isHidden()
+    shell.go("skills")
+    assert window._asked.isHidden(), "it was put off"
+    shell.go("approvals")
+    assert window.page("approvals").tabs.value == "waiting", "where something waits, that is what is shown first"
+    assert before is not window._asked
+    app.models.approvals.answer(request.request_id, "deny", digest=request.digest)
+    await app.until_true(lambda: not app.models.approvals.requests, "the answer")
+    shell.go("chats")
+    await app.answered("It is not written.")
+    await app.end()

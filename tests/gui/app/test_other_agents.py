@@ -54,10 +54,20 @@ async def test_one_is_switched_on_spoken_to_and_asked_about_and_its_words_are_ma
     shown = [(call.title or call.tool, call.own_words) for call in app.calls]
     assert shown == [("Search", True), ("write-file", False)]
     assert app.composer.mode.label == "Build mode"
+    page._open.clear()
+    page.refresh()
+    app.page.pane.other_strip.more.click()
+    assert app.startup._shell.page == "settings"
+    assert page.lines()[-1].is_open, "what it may do is unfolded by the button of that name"
+    assert page.lines()[-1].fold.hasFocus()
+    app.startup._shell.run_command("new-chat")
+    await app.until(lambda: not app.models.chat.thread_id, "a new chat")
+    assert app.composer.agent.label == "First"
     await app.end()
     (app.home.path / "config.yaml").write_text("models: {}\n")
     again = await start()
     assert not again.startup._shell.first_run, "no page stands before chats that are there"
+    await again.until(lambda: again.composer.agent.label == "First", "a new chat that was not sent keeps its agent")
     await again.end()
 
 

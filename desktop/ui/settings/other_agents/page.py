@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.presenter.settings.other_agents import OtherAgentRow, OtherAgentsViewModel, RegistryRow, chat_agent
 from desktop.ui.settings.other_agents.row import OtherAgentLine
+from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field, Labelled
 from desktop.ui.widgets.dialogs.files import FileDialog
@@ -109,6 +110,20 @@ class OtherAgentsPage(Scroller):
     def lines(self) -> list[OtherAgentLine]:
         """The lines that stand here now, in their order."""
         return self.findChildren(OtherAgentLine)
+
+    def show_place(self, name: str) -> bool:
+        """Unfold what the agent of this name may do, and go there; False: it is not here."""
+        self._open.add(name)
+        self.refresh()
+        line = next((one for one in self.lines() if one.row.name == name), None)
+        if line is None:
+            return False
+        line.fold.setFocus(Qt.FocusReason.OtherFocusReason)
+        QTimer.singleShot(0, line, lambda: self._bring_to_top(line))  # once it is laid out
+        return True
+
+    def _bring_to_top(self, line: OtherAgentLine) -> None:
+        self.verticalScrollBar().setValue(line.mapTo(self._inside, QPoint(0, 0)).y() - theme().px(16))
 
     def refresh(self) -> None:
         """Show what the view-model has now, where something of it is another thing."""
