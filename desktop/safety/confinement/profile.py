@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -104,6 +105,19 @@ class SandboxProfile:
         if not inside and kind == "bubblewrap" and any(is_within(path, place) for place in PRIVATE):
             return any(is_within(path, place) for place in self.of_program(*PRIVATE)), False
         return True, inside and not closed
+
+    def hides(self, path: str, kind: ConfinementKind) -> str:
+        """Why a program at this path cannot be found inside the sandbox that ``kind`` builds, as half a sentence, or
+        "". Only of profiles that see all that is not hidden (``seen`` None)."""
+        if kind == "none" or any(is_within(path, place) for place in (*self.again_writable, *self.opened)):
+            return ""
+        if any(is_within(path, place) for place in self.hidden):
+            return "lies in a folder that no tool may read"
+        apart = {"bubblewrap": PRIVATE, "landlock": (os.path.realpath(tempfile.gettempdir()),)}.get(kind, ())
+        place = next((place for place in apart if is_within(path, place)), "")
+        if not place or any(is_within(path, root) for root in (*self.allowed, *self.of_program(*PRIVATE))):
+            return ""
+        return f"lies in {place}, and what runs confined has a folder of its own in the place of that"
 
 
 def profile_for(

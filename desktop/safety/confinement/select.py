@@ -65,6 +65,23 @@ class Machine:
         )
 
 
+def _look_for_program(spec: ProcessSpec, profile: SandboxProfile, kind: Kind) -> None:
+    """Raises ToolFailure where what is to be run is there, and hidden inside the sandbox: it would end with 127 and no
+    reason. Blocks."""
+    found = shutil.which(spec.argv[0], path=spec.env.get("PATH", os.defpath)) if spec.argv else None
+    if found is None:
+        return
+    program = os.path.join(spec.cwd, found)
+    why = next((why for path in (program, paths.real(program)) if (why := profile.hides(path, kind))), "")
+    if why:
+        raise ToolFailure(
+            f"{program} {why}: it cannot be run from there.",
+            code="tool.hidden",
+            next_step="Put the program elsewhere, such as below your home folder, or add the folder in which it lies "
+            "to the allowed ones under Settings, Filesystem boundaries.",
+        )
+
+
 class SystemConfinement:
     """Implements ``domain.safety.Confinement``. ``kinds`` in order of preference, for tests and settings; in ``caches``
     programs have folders of their own ("": they have none).
@@ -145,6 +162,8 @@ class SystemConfinement:
             profile = replace(profile, again_writable=(*profile.again_writable, folder))
             spec = replace(spec, env=pointed_at(spec.env, folder))
         spec, private = _placed(policy, spec), "commands" if writes else "readers"
+        if narrow is None:
+            _look_for_program(spec, profile, kind)
         if kind == "bubblewrap":
             return in_bubblewrap(self._bwrap, self._filter, spec, profile, self._closing, self._inherited)
         if kind == "landlock":

@@ -228,7 +228,11 @@ class AcpAgents:
         agent = row.agent
         declared = {**agent.env, **(agent.asking if row.terms.writes else agent.leaving)}
         environment = await services.environment.build(declared, admin=True, tool=f"acp-{agent.name}")
-        return await asyncio.to_thread(self._launch, row, environment, grants=grants)
+        try:
+            return await asyncio.to_thread(self._launch, row, environment, grants=grants)
+        except KnownError as error:
+            self.failed(agent.name, error.advice)
+            raise
 
     def _launch(self, row: AcpRow, environment: dict[str, str], *, grants: bool) -> Launch:
         services, terms, program = self.services, row.terms, row.program
