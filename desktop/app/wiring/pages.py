@@ -152,23 +152,11 @@ class Pages(QObject):
         last = await self._last_thread()
         m.chat.open_thread(last)
         self._opened = True
-        self._services.owner.spawn(self._agent_of_new_chat(last), "the agent of a chat that was not sent")
+        kept = _keep_agent_of_new_chat(m, self._services, self._window_state, last)
+        self._services.owner.spawn(kept, "the agent of a chat that was not sent")
         close = self._shell.on_close
         if close is not None:
             self._shell.on_close = lambda: self._leave(close)
-
-    async def _agent_of_new_chat(self, last: str) -> None:
-        """A new chat that was not sent keeps the agent that was chosen for it, where that one is still here."""
-        chat, chosen = self._models.chat, self._window_state.text(NEW_AGENT, "")
-        if chosen and not last:
-            await self._services.others.agents.opened()
-            if any(name == chosen for name, _ in self._models.agents) and not chat.thread_id:
-                chat.set_agent(chosen)
-        chat.meters_changed.connect(lambda _: self._remember_agent())
-
-    def _remember_agent(self) -> None:
-        chat = self._models.chat
-        self._window_state.put(NEW_AGENT, "" if chat.thread_id else chat.meters.agent)
 
     async def load_chats(self) -> None:
         """The code of the Chats page, where the start showed another one."""
@@ -345,11 +333,12 @@ class Pages(QObject):
         m.rules.rules.told.connect(self._window.show_toast)
         m.approvals.activity.thread_wanted.connect(self._open_call)
         m.settings.refused.connect(self._setting_refused)
-        m.approvals.changed.connect(self._pending)
-        self._shell.page_changed.connect(self._page_changed)
+        pending = partial(_pending, self._window, self._shell, m)
+        m.approvals.changed.connect(pending)
+        self._shell.page_changed.connect(lambda page: _page_changed(page, self._window, self._shell, m))
         self._window.request_wanted.connect(self.show_inbox)
         warm_with_first_run(m.board, self._services.owner)
-        m.settings.changed.connect(lambda key: self._pending() if key == NOTIFY else None)
+        m.settings.changed.connect(lambda key: pending() if key == NOTIFY else None)
 
     def _state_changed(self, state: Qt.ApplicationState) -> None:
         """Back from an editor, perhaps: take over what no notification told of, as on a network folder."""
@@ -370,27 +359,6 @@ class Pages(QObject):
             self._shell.set_first_run(False)
             self._shell.go("chats")
 
-    def _pending(self) -> None:
-        """How many requests wait has changed, or whether the desktop may be told of it."""
-        notify = bool(self._models.settings.get(NOTIFY))
-        self._window.set_pending(self._models.approvals.pending_count, notify=notify)
-        self._say_what_waits()
-
-    def _say_what_waits(self) -> None:
-        """On a page that shows no requests, that the oldest one waits, and who asks."""
-        approvals, page = self._models.approvals, "" if self._shell.first_run else self._shell.page
-        unseen = (one for one in approvals.requests if page not in THREADS_SHOWN or not one.seen_in)
-        request = next(unseen, None) if page != "approvals" else None
-        if request is None:
-            self._window.show_asked("", "")
-        else:
-            self._window.show_asked(request.request_id, waits_words(request, approvals.titles))
-
-    def _page_changed(self, page: str) -> None:
-        self._say_what_waits()
-        if page == "approvals" and self._models.approvals.pending_count:
-            self._show(page, "show_tab", "waiting")
-
     def show_inbox(self, request_id: str) -> None:
         """Show the whole list of requests, at this one."""
         self._show("approvals", "open_request", request_id)
@@ -406,6 +374,37 @@ class Pages(QObject):
 
     def _show_settings(self, name: str) -> None:
         self._show("settings", "open_settings", name)
+
+
+async def _keep_agent_of_new_chat(m: ViewModels, services: Services, state: WindowState, last: str) -> None:
+    """A new chat that was not sent keeps the agent that was chosen for it, where that one is still here."""
+    chat, chosen = m.chat, state.text(NEW_AGENT, "")
+    if chosen and not last:
+        await services.others.agents.opened()
+        if any(name == chosen for name, _ in m.agents) and not chat.thread_id:
+            chat.set_agent(chosen)
+    chat.meters_changed.connect(lambda _: state.put(NEW_AGENT, "" if chat.thread_id else chat.meters.agent))
+
+
+def _page_changed(page: str, window: MainWindow, shell: ShellViewModel, m: ViewModels) -> None:
+    _say_what_waits(window, shell, m)
+    if page == "approvals" and m.approvals.pending_count:
+        window.page(page).show_tab("waiting")  # type: ignore[attr-defined]  # its module is loaded late
+
+
+def _pending(window: MainWindow, shell: ShellViewModel, m: ViewModels) -> None:
+    """How many requests wait has changed, or whether the desktop may be told of it."""
+    window.set_pending(m.approvals.pending_count, notify=bool(m.settings.get(NOTIFY)))
+    _say_what_waits(window, shell, m)
+
+
+def _say_what_waits(window: MainWindow, shell: ShellViewModel, m: ViewModels) -> None:
+    """On a page that does not show the oldest request, that it waits, and who asks."""
+    page = "" if shell.first_run else shell.page
+    unseen = (one for one in m.approvals.requests if page not in THREADS_SHOWN or not one.seen_in)
+    request = next(unseen, None) if page != "approvals" else None
+    words = waits_words(request, m.approvals.titles) if request is not None else ""
+    window.show_asked(request.request_id if request is not None else "", words)
 
 
 def _settings_page(m: ViewModels, confinement: ConfinementViewModel, shell: ShellViewModel) -> QWidget:

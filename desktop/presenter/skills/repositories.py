@@ -290,12 +290,17 @@ class Repositories(QObject):
         if token.startswith(UNDO):
             self._do(self._undo(token.removeprefix(UNDO)), "undo taking")
 
+    def put_back(self) -> None:
+        """Of the open one, what was taken before the last change; once more brings that change back."""
+        if self.name:
+            self._do(self._undo(self.name), "undo taking")
+
     async def _undo(self, name: str) -> None:
         view = await self._service.undo(name)
         self._skills.wrote(*view.paths)
         await self._renew(name)
         await self._skills.renew()
-        self.said.emit(f"{name} is as it was before", "")
+        self.said.emit(f"{name} is as it was before", UNDO + name)
 
     def remove(self) -> None:
         """The open repository goes, with what was taken of it."""

@@ -57,9 +57,10 @@ EMPTY: Mapping[str, tuple[str, str]] = {
 
 
 def count_of(shown: int, all_: int, hidden: int) -> str:
-    """The number above the list. ``all_`` is what *Everything* has, without those that are ``hidden``."""
+    """The number above the list. ``all_`` is what *Everything* has, without those that are ``hidden``; these are told
+    where the list has all others: beside a part of them it is not known what they would be a part of."""
     part = "" if shown == all_ else f"{shown:,} of "
-    more = f", {hidden:,} hidden" if hidden else ""
+    more = f", {hidden:,} more hidden" if hidden and not part else ""
     return f"{part}{all_:,} {'skill' if all_ == 1 else 'skills'}{more}"
 
 

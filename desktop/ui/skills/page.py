@@ -83,6 +83,7 @@ class RepositorySides(SideBySide):
         super().__init__(self.list, self.item, repository_pane.WIDTH)
         self.list.opened.connect(self._open)
         self.item.back.connect(self._back)
+        self.item.keys_lost.connect(lambda: self.item.leave.setFocus() if self.narrow else self.list.take_keys())
 
     def _open(self) -> None:
         self.show_skill(True)

@@ -143,6 +143,25 @@ async def test_other_words_alone_are_taken_by_one_button(
     assert "better" in (bench.shelf.place("gauge-skills") / "gauge-plot" / "SKILL.md").read_text()
 
 
+async def test_the_last_change_is_put_back_at_any_time_and_the_keys_stay_where_the_person_is(
+    open_page: Any, bench: SkillsBench, gauges: Repository
+) -> None:
+    page = await opened(open_page, bench, gauges)
+    assert not page.list.back.isVisible(), "nothing was taken"
+    page.go_to("drift-check")
+    await page.rest()
+    page.item.take.setFocus()
+    await page.press(page.item.take)
+    assert "drift-check" in bench.names
+    assert page.window.page.window().focusWidget() in (page.list.rows, page.item.leave), "not at whatever came next"
+    page.window.page.toast.dismiss()
+    await page.press(page.list.back)
+    assert "drift-check" not in bench.names
+    assert page.list.back.isVisible(), "once more brings it back"
+    await page.press(page.list.back)
+    assert "drift-check" in bench.names
+
+
 async def test_an_address_that_is_refused_stays_in_the_dialog_with_the_reason(
     open_page: Any, bench: SkillsBench
 ) -> None:

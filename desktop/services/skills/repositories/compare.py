@@ -111,6 +111,11 @@ class SourceView:
         """How many were taken."""
         return sum(item.taken is not None for item in self.items)
 
+    @property
+    def can_go_back(self) -> bool:
+        """Whether there is something else that was taken before the last change."""
+        return self.source.before is not None and self.source.before != self.source.taken
+
     def seen(self, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
         """The digests of these as they are shown, "" for one that cannot be taken."""
         shown = {one.key: one.offer.digest for one in self.items if one.offer is not None and one.takeable}

@@ -13,6 +13,7 @@ from desktop.ui.approvals.request.background import Background
 from desktop.ui.skills.cards import problem_rows, row_card
 from desktop.ui.skills.difference import card_of, differences
 from desktop.ui.skills.markdown_view import MarkdownView
+from desktop.ui.skills.repositories.foot_keys import FootKeys
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.toggles import Segmented
@@ -31,9 +32,10 @@ _OUT_OF_FILE = "Take its entry out of mcp.yaml, which ends it; it stays in the r
 
 
 class ItemPane(QFrame):
-    """``back`` goes to the list, where the pane lies over it."""
+    """``back`` goes to the list, where the pane lies over it; ``keys_lost``: the button that had them has gone."""
 
     back = Signal()
+    keys_lost = Signal()
 
     def __init__(self, repositories: Repositories) -> None:
         super().__init__()
@@ -129,6 +131,7 @@ class ItemPane(QFrame):
 
     def _show_foot(self, item: Item) -> None:
         words = take_words(item)
+        keys = FootKeys(self, self.take, self.keep, self.drop)
         self.take.set_label(words)
         self.take.setVisible(bool(words))
         self.keep.setVisible(item.changed)
@@ -136,6 +139,8 @@ class ItemPane(QFrame):
         self.drop.setVisible(item.taken is not None and (server or not item.changed))
         self.drop.setToolTip(plain_tip(_OUT_OF_FILE if server else "Have it no longer; it stays in the repository"))
         self.foot.setVisible(bool(words) or item.taken is not None)
+        if keys.lost:
+            self.keys_lost.emit()
 
     def _show_top(self, item: Item) -> None:
         clear(self.top)

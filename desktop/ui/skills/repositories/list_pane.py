@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QStackedLayout, QWidget
 from desktop.presenter.skills.repositories import Item, Repositories
 from desktop.presenter.skills.repository_words import count_line, head_words, notes_of
 from desktop.ui.skills.repositories.adding import ask_remove
+from desktop.ui.skills.repositories.foot_keys import FootKeys
 from desktop.ui.skills.repositories.rows import ItemRows
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import EmptyState, Notice
@@ -16,6 +17,7 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 
 WIDTH = 380
 
@@ -97,9 +99,13 @@ class RepositoryList(QFrame):
         row = Row(foot, margins=(8, 0, 16, 0), spacing=8)
         self.remove = Button("Remove…", "danger")
         self.remove.clicked.connect(self._remove)
+        self.back = Button("Put back", "quiet", icon="undo")
+        self.back.setToolTip(plain_tip("Put back what you had of it before your last change"))
+        self.back.clicked.connect(self._put_back)
         self.act = Button("", "normal", shrinks=True)
         self.act.clicked.connect(self._repositories.take_planned)
         row.addWidget(self.remove)
+        row.addWidget(self.back)
         row.addStretch(1)
         row.addWidget(self.act)
         return foot
@@ -109,6 +115,11 @@ class RepositoryList(QFrame):
 
     def _look(self) -> None:
         self._repositories.cancel() if self._repositories.busy else self._repositories.look()
+
+    def _put_back(self) -> None:
+        view = self._repositories.view
+        if view is not None:
+            self._repositories.put_back()
 
     def _remove(self) -> None:
         view = self._repositories.view
@@ -141,8 +152,12 @@ class RepositoryList(QFrame):
 
     def _ticked(self) -> None:
         self.rows.items.tell()
-        words = self._repositories.plan.words
+        words, view = self._repositories.plan.words, self._repositories.view
+        keys = FootKeys(self, self.act, self.back)
         self.act.setVisible(bool(words))
+        self.back.setVisible(view is not None and view.can_go_back)
+        if keys.lost:
+            self.take_keys()
         self.act.set_label(words)
         self.act.set_kind("primary" if self._repositories.ticks else "normal")
         self.act.setEnabled(not self._repositories.busy)
@@ -154,6 +169,7 @@ class RepositoryList(QFrame):
         self.look.set_label("Stop" if words else "Look for changes")
         self.look.set_icon("stop" if words else "retry")
         self.remove.setEnabled(not words)
+        self.back.setEnabled(not words)
         self.act.setEnabled(not words)
 
     def take_keys(self) -> None:
