@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.lazy_dataclass import dataclass
@@ -22,6 +23,8 @@ from desktop.models.demo_roles import OVER, Role, role_of
 PACE_S = 0.02  # seconds between words: about fifty a second, fast to read along and slow enough to see
 _SAID_NO = "Permission denied by user"
 """How a result begins that tells of a person's own refusal."""
+_GOES_ON = "Continue."
+"""What is said to a model whose answer was cut off."""
 _LIST, _READ, _WRITE = "list_directory", "read_file", "write_file"
 
 
@@ -61,6 +64,22 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _scene(request: ModelRequest) -> _Scene:
+    return _rest_of(request) or _begun(request)
+
+
+def _rest_of(request: ModelRequest) -> _Scene | None:
+    """What an answer that was cut off has left to say, where it is to go on; None: it is another message."""
+    *before, cut, last = request.messages if len(request.messages) > 1 else (None, None)
+    if cut is None or last is None or last.role != "user" or last.text != _GOES_ON or cut.role != "assistant":
+        return None
+    if cut.tool_calls or not cut.text:
+        return None
+    scene = _begun(replace(request, messages=tuple(one for one in before if one is not None)))
+    rest = scene.text.removeprefix(cut.text)
+    return replace(scene, text=rest) if rest and rest != scene.text else None
+
+
+def _begun(request: ModelRequest) -> _Scene:
     role = role_of(request.system)
     if role is not None:
         return _played(role, request)

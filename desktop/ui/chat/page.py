@@ -120,6 +120,7 @@ class ChatPage(QWidget):
         chat.announced.connect(self.toast.say)
         models.attaching.refused.connect(self.toast.say)
         self.threads.opened.connect(self.open)
+        self.threads.keys_left.connect(lambda: self.pane.foot.composer.text.setFocus(Qt.FocusReason.MouseFocusReason))
         self.threads.debate_wanted.connect(self.debate_wanted)
         self.threads.new_chat.connect(self.new_chat)
         self.threads.rename_wanted.connect(self._rename)

@@ -62,7 +62,7 @@ class YamlEditor(QFrame):
         return self._problems
 
     def _make_foot(self) -> QWidget:
-        foot = pane("footer")
+        foot = self._foot = pane("footer")
         row = Row(foot, margins=(24, 8, 16, 8), spacing=8)
         self._state = StateLabel()
         self._words = Text("", "small", "2", elide="right")
@@ -91,6 +91,7 @@ class YamlEditor(QFrame):
         self.revert.clicked.connect(self._revert)
         self.example.clicked.connect(self._begin)
         self.conflict.answered.connect(self._answered)
+        self.stack.currentChanged.connect(lambda _: self._foot.setVisible(self.stack.currentWidget() is self.source))
         PageShortcut(QKeySequence.StandardKey.Save, self, self._save)
 
     def go_to(self, line: int, column: int) -> None:

@@ -109,3 +109,24 @@ def all_three(models) -> bool:
     """Whether what was written there counts."""
     names = [row.name for rows in (models.cli.rows, models.mcp.rows) for row in rows]
     return names == ["count-lines", "notes"] and models.settings.get("appearance.theme") == "dark"
+
+
+@pytest.mark.parametrize("which", ["cli", "mcp"])
+async def test_a_text_that_was_not_saved_is_here_again_at_the_next_start(start, which):
+    app = await start()
+    file = getattr(app.models, which)
+    file.open()
+    await app.until_true(lambda: file._file is not None, "the text")
+    file.edited("# half a thought\n")
+    kept = app.home.path / "data" / "unsaved"
+    await app.until_true(lambda: list(kept.glob("*.json")), "what is kept of it")
+    await app.end()
+    again = await start()
+    file = getattr(again.models, which)
+    told: list[str] = []
+    file.outside.connect(told.append)
+    file.open()
+    await again.until_true(lambda: file.shown == "# half a thought\n", "the text that was not saved")
+    assert file.dirty
+    assert told[-1] == "restored"
+    await again.end()

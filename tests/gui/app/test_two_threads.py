@@ -165,3 +165,24 @@ async def test_the_activity_says_who_decided_what_in_which_thread(both):
         (second, "write-file", "allow_once", "user"),
         (first, "write-file", "deny", "user"),
     }
+
+
+async def test_whoever_clicks_a_chat_goes_on_to_write_and_no_key_acts_on_the_list(start):
+    app = await start([{"text": "Here."}], [{"text": "Here, too."}])
+    await activated(app.window)
+    app.say("one")
+    await app.answered("Here.")
+    first = app.models.chat.thread_id
+    app.page.new_chat()
+    await app.until(lambda: not app.models.chat.thread_id, "a new chat")
+    rows = app.page.threads.rows
+    at = rows.model().index(rows.model().place(first))
+    QTest.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=rows.visualRect(at).center())
+    await app.until(lambda: app.models.chat.thread_id == first, "the chat")
+    assert app.composer.text.hasFocus()
+    QTest.keyClick(app.window.focusWidget(), Key.Key_Delete)
+    assert [thread.thread_id for thread in app.models.threads.threads] == [first]
+    rows.setFocus()
+    QTest.keyClick(rows, Key.Key_Return)
+    assert rows.hasFocus(), "whoever goes through the list by keys stays in it"
+    await app.end()

@@ -254,6 +254,8 @@ async def test_a_change_of_another_program_is_shown_before_anything_is_overwritt
     shown.cli.save()
     await shown.rest()
     assert shown.page.editor.stack.currentWidget() is shown.page.editor.conflict
+    leading = [one.label for one in shown.page.findChildren(Button) if one.isVisible() and one.kind == "primary"]
+    assert leading == ["Save mine"], "one thing leads on, and the foot of the text waits"
     assert shown.path.read_text().endswith("# theirs\n")
     shown.page.editor.conflict.answered.emit("over")
     await shown.rest()

@@ -192,3 +192,20 @@ async def test_it_streams_at_a_pace_one_can_follow_and_stops_at_once() -> None:
         await read()
     assert 0.2 < stamps[-1] - stamps[0] < WAIT_S
     assert len(stamps) == 20, "nothing comes after the stop"
+
+
+async def test_an_answer_that_was_cut_off_goes_on_where_it_stopped() -> None:
+    whole, end = await play([user_message("Hello")])
+    for cut in (1, len(whole) // 2, len(whole) - 3):
+        said = [user_message("Hello"), ChatMessage("assistant", (TextBlock(whole[:cut]),)), user_message("Continue.")]
+        rest, rest_end = await play(said)
+        assert whole[:cut] + rest == whole
+        assert [call.tool for call in rest_end.tool_calls] == [call.tool for call in end.tool_calls]
+
+
+async def test_continue_after_a_whole_answer_is_a_message_like_any_other() -> None:
+    whole, _ = await play([user_message("Hello")], tools=())
+    said = [user_message("Hello"), ChatMessage("assistant", (TextBlock(whole),)), user_message("Continue.")]
+    text, _ = await play(said, tools=())
+    assert text
+    assert not whole.startswith(text)

@@ -69,6 +69,7 @@ class ThreadList(QFrame):
 
     new_chat = Signal()
     opened = Signal(str, str)
+    keys_left = Signal()
     debate_wanted = Signal(str, str)
     rename_wanted = Signal(str)
     job_wanted = Signal(str)
@@ -119,7 +120,7 @@ class ThreadList(QFrame):
     def _connect(self) -> None:
         self._search.clicked.connect(self.toggle_search)
         self._new.clicked.connect(self.new_chat)
-        self.rows.clicked.connect(self._open_row)
+        self.rows.clicked.connect(self._clicked)
         self.rows.activated.connect(self._open_row)
         self.rows.customContextMenuRequested.connect(self._context_menu)
         self.rows.rename_wanted.connect(self.rename_wanted)
@@ -162,6 +163,13 @@ class ThreadList(QFrame):
             self.opened.emit(thread_id, "")
         elif index.data(ThreadRole.JOB):
             self._unfold(index.data(ThreadRole.JOB), not index.data(ThreadRole.UNFOLDED))
+
+    def _clicked(self, index: QModelIndex) -> None:
+        """Open it. Whoever clicks goes on to write, so the list lets go of the keys: there F2 and Del act on chats."""
+        self._open_row(index)
+        held = QGuiApplication.keyboardModifiers() & _SELECTING
+        if index.data(ThreadRole.ID) and not held and not self.rows.chosen:
+            self.keys_left.emit()
 
     def _unfold(self, job_id: str, is_open: bool) -> None:
         """The keys stay at the job's row."""

@@ -27,7 +27,7 @@ from desktop.ui.settings.mcp.tools_top import ToolsTop
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.layout.tabs import Tabs
-from desktop.ui.widgets.marks import StateLabel
+from desktop.ui.widgets.marks import Icon, StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
@@ -109,7 +109,7 @@ class ServerPage(QFrame):
         self.leave.clicked.connect(self.back)
         self._head.addWidget(self.leave)
         self._head.addWidget(Text("MCP servers", "title"))
-        self._head.addWidget(Text("/", "title", "3"))
+        self._head.addWidget(Icon("right", "text-3", 16))
         self._name = Text("", "code", "1")
         self._state = StateLabel()
         self._head.addWidget(self._name)
