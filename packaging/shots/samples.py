@@ -275,6 +275,7 @@ class SampleSetup(QObject):
         self.connections: tuple[Connection, ...] = ()
         self.providers = PROVIDERS
         self.keyring_note = ""
+        self.look_for_keyring = lambda: None
         self.default_model = "ollama/qwen3:30b"
         self.calls: list[tuple[Any, ...]] = []
 

@@ -12,7 +12,7 @@ from desktop.app.wiring.lazy_view_models import LazyModels
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import named_in_messages
 from desktop.domain.call_facts import CallFacts
-from desktop.domain.errors import KnownError
+from desktop.domain.errors import KnownError, SecretsUnavailable
 from desktop.domain.events import ContextMeasured
 from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
@@ -229,6 +229,13 @@ def _saved(services: Services) -> Saved:
         report = await services.secrets.probe()
         return "" if report.usable else f"{report.sentence} Keys are forgotten when Assent is closed."
 
+    async def there() -> str:
+        try:
+            await services.secrets.backend_name()
+        except SecretsUnavailable as error:
+            return f"{error} Keys are forgotten when Assent is closed."
+        return ""
+
     return Saved(
         connections=lambda: settings.current.models.connections,
         keep_connections=keep_connections,
@@ -237,6 +244,7 @@ def _saved(services: Services) -> Saved:
         keyring_note=note,
         key_place=services.secrets.place_of,
         keyring_waiting=lambda: services.secrets.waiting,
+        keyring_there=there,
     )
 
 

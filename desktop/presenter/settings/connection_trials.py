@@ -29,6 +29,10 @@ NOT_KEPT_YET = (
 _ABOUT_ADDRESS = ("model.unreachable", "model.redirected", "model.unknown", "model.unreadable", "model.bad_request")
 
 
+async def _unasked() -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Saved:
     """How connections and the default model are read and kept: the settings, wired by ``app``."""
@@ -47,6 +51,8 @@ class Saved:
     """Where a secret of this name lies."""
     keyring_waiting: Callable[[], bool]
     """Whether the system may be asking the person about one."""
+    keyring_there: Callable[[], Awaitable[str]] = _unasked
+    """What is wrong where there is no keyring at all, or "". It asks nobody for a password."""
 
 
 def found_models(models: Sequence[ModelInfo]) -> str:

@@ -48,6 +48,7 @@ class ModelSetupViewModel(QObject):
         self._looking = False
         self._testing = 0
         self._note = ""
+        self._looked_for_keyring = False
         self.wrong_field = ""
         """Which field the last test found wrong, by its name among the provider's needs, or ""."""
         self._test: asyncio.Future[None] | None = None
@@ -172,6 +173,18 @@ class ModelSetupViewModel(QObject):
     def _read_again(self) -> None:
         self._bridge.spawn(self._ask_keyring(), name="ask keyring")
         self._bridge.spawn(self._read_models(), name="list models")
+
+    def look_for_keyring(self) -> None:
+        """A form for keys is shown: what it says of the keyring has to be true where there is none."""
+        if not self._looked_for_keyring:
+            self._looked_for_keyring = True
+            self._bridge.spawn(self._find_keyring(), name="look for the keyring")
+
+    async def _find_keyring(self) -> None:
+        note = await self._saved.keyring_there()
+        if note and not self._note:
+            self._note = note
+            self.changed.emit()
 
     async def _ask_keyring(self) -> None:
         note = await self._saved.keyring_note()

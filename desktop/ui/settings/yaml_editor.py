@@ -91,7 +91,9 @@ class YamlEditor(QFrame):
         self.revert.clicked.connect(self._revert)
         self.example.clicked.connect(self._begin)
         self.conflict.answered.connect(self._answered)
-        self.stack.currentChanged.connect(lambda _: self._foot.setVisible(self.stack.currentWidget() is self.source))
+        self.stack.currentChanged.connect(
+            lambda _: self._foot.setVisible(self.stack.currentWidget() is not self.conflict)
+        )
         PageShortcut(QKeySequence.StandardKey.Save, self, self._save)
 
     def go_to(self, line: int, column: int) -> None:

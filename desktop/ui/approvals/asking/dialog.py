@@ -232,7 +232,7 @@ def _where(question: ServerQuestion) -> QWidget:
     box = pane("quoted")
     row = Row(box, margins=(12, 8, 12, 8), spacing=10)
     row.addWidget(Icon("hidden", "text-2", 16, line="body"), 0, Qt.AlignmentFlag.AlignTop)
-    where = shown_line(question.where)
+    where = shown_line(question.where if question.is_web else question.server)
     if question.url:
         pieces = [("The model does not see this address.", "strong"), (" It hears that you agreed or refused.", "")]
     else:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.models import ProviderInfo
@@ -110,6 +111,11 @@ class ProviderForm(QWidget):
         setup.changed.connect(self.refresh)
         setup.tested.connect(self._tested)
         self.refresh()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What it says of the keyring is true from now on."""
+        super().showEvent(event)
+        self._setup.look_for_keyring()
 
     def buttons_row(self) -> QWidget:
         """Help at the left; what happens meanwhile, Cancel and Test at the right, or below it where it is narrow."""

@@ -224,3 +224,25 @@ async def test_a_model_of_ones_own_is_offered_only_while_new_chats_use_the_demo(
         instead = setup.instead_of_demo
         assert (str(instead.ref) if instead else None) == offered
         await page.bridge.shutdown(5.0)
+
+
+@pytest.mark.parametrize("wrong", ["", "There is no keyring here. Keys are forgotten when Assent is closed."])
+async def test_a_form_for_keys_knows_whether_there_is_a_keyring_and_looks_once(wrong: str) -> None:
+    page, asked, changes = Page(None), [], []
+
+    async def there() -> str:
+        asked.append(1)
+        return wrong
+
+    saved = Saved(
+        lambda: (), page._keep, lambda: "", page._nothing, page._no_note, lambda _: "kept", lambda: False, there
+    )
+    setup = ModelSetupViewModel(Listed(), page.secrets, page.bridge, saved)  # type: ignore[arg-type]
+    setup.changed.connect(lambda: changes.append(setup.keyring_note))
+    for _ in range(3):
+        setup.look_for_keyring()
+    async with asyncio.timeout(WAIT_S):
+        while page.bridge.task_names:
+            await asyncio.sleep(0.01)
+    assert (asked, changes, setup.keyring_note) == ([1], [wrong] if wrong else [], wrong)
+    await page.bridge.shutdown(5.0)

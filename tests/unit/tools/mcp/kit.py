@@ -10,6 +10,7 @@ from typing import Any
 from desktop.app.wiring.mcp import _schema_problem, value_check
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import SecretsUnavailable
 from desktop.domain.keyring import KeyPlace
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
@@ -102,6 +103,8 @@ class KeptSecrets:
         self.locked = False
 
     async def lookup(self, service: str, user: str) -> str | None:
+        if self.locked and (service, user) not in self.here:
+            raise SecretsUnavailable("The keyring is locked.")
         return self.values.get((service, user))
 
     async def keep(self, service: str, user: str, value: str) -> bool:

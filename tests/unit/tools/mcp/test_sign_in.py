@@ -302,7 +302,15 @@ async def test_a_sign_in_is_there_after_a_restart_and_only_for_its_own_address(s
 async def test_a_keyring_that_does_not_take_it_keeps_it_for_the_session_and_says_so(signing: Signing) -> None:
     signing.bench.secrets.locked = True
     await signing.server()
+    await signing.stage("asks")
+    assert signing.facts.session_only, "it is said before, too"
     assert (await signing.sign_in()).session_only
+
+
+async def test_a_keyring_that_takes_it_is_not_said_to_forget(signing: Signing) -> None:
+    await signing.server()
+    await signing.stage("asks")
+    assert not signing.facts.session_only
 
 
 async def test_who_does_not_want_to_wait_cancels_and_nobody_listens_any_more(signing: Signing) -> None:
