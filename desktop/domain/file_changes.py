@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol
 from desktop.domain.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from desktop.domain.safety import WriteOutcome
+    from desktop.domain.safety import GuardedFiles, WriteOutcome
     from desktop.domain.tools import ToolCallContext
 
 StateKind = Literal["absent", "file", "folder", "link"]
@@ -75,16 +75,6 @@ class ChangeOrigin:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeSet:
-    """What one call changes. No path stands in it twice."""
-
-    changes: tuple[FileChange, ...]
-    """The changes."""
-    origin: ChangeOrigin = ChangeOrigin()
-    """Whose they are."""
-
-
-@dataclass(frozen=True, slots=True)
 class ChangeConflict:
     """Why a change was not made: the place is not as the change set says it was. Nothing at all was changed."""
 
@@ -96,6 +86,49 @@ class ChangeConflict:
     """How it is; None where that cannot be read or is nothing that a change can name, such as a pipe."""
     why: str
     """What is the matter, as a sentence."""
+
+
+NotKept = Literal["", "too big", "too many", "a key", "no room", "unreadable"]
+"""Why the content of a file was not kept, so that its change cannot be undone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """One change of a kept record, with what a list says of it."""
+
+    change: FileChange
+    """The change."""
+    added: int = 0
+    """Lines that came; 0 where it is no text."""
+    removed: int = 0
+    """Lines that went."""
+    not_kept: NotKept = ""
+    """Why its content was not kept; "": it was, or there is none."""
+
+
+ChangePhase = Literal["begun", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptChange:
+    """What one call, or one undo, changed, as it is kept."""
+
+    change_id: str
+    """Its id."""
+    at: float
+    """When, in seconds since the epoch."""
+    files: tuple[ChangedFile, ...]
+    """What it changed, by path."""
+    origin: ChangeOrigin
+    """Whose it is."""
+    undoes: tuple[str, ...] = ()
+    """The ids of what it undid; empty: a call did it."""
+    phase: ChangePhase = "done"
+    """``begun``: it was about to be made when it was last heard of."""
+    kept: bool = True
+    """Whether the contents are still there; they go after some time, and where there is no room."""
+    number: int = 0
+    """Its place in the order of all changes."""
 
 
 class Contents(Protocol):
@@ -119,8 +152,10 @@ class ChangeRecorder(Protocol):
     """Keeps what calls change, so that it can be undone on a later day: what was there is on the disk before anything
     is written. Everything that writes a person's files for a call goes through it."""
 
-    async def write(self, path: str, data: bytes, *, expected: str | None, context: ToolCallContext) -> WriteOutcome:
-        """Replace a file's content at once, as ``GuardedFiles.write_atomic``. Raises what that raises."""
+    async def write(
+        self, files: GuardedFiles, path: str, data: bytes, *, expected: str | None, context: ToolCallContext
+    ) -> WriteOutcome:
+        """Replace a file's content at once, as ``files.write_atomic``. Raises what that raises."""
         ...
 
     async def commit(

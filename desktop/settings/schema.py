@@ -14,6 +14,7 @@ from typing import Any
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.settings.groups.appearance import Appearance
+from desktop.settings.groups.changes import ChangeSettings
 from desktop.settings.groups.chat import Chat
 from desktop.settings.groups.limits import Limits
 from desktop.settings.groups.middleware import MiddlewareSettings
@@ -42,6 +43,8 @@ class Settings:
     """How chats behave."""
     limits: Limits = field(default_factory=Limits)
     """What runs may use."""
+    changes: ChangeSettings = field(default_factory=ChangeSettings)
+    """What is kept of changed files."""
     skills: Skills = field(default_factory=Skills)
     """Where skills are searched."""
     middleware: MiddlewareSettings = field(default_factory=MiddlewareSettings)

@@ -11,10 +11,12 @@ from desktop.store import database
 from desktop.store.audit import AuditRepository
 from desktop.store.audit_log import AuditChain, HeadFile, head_path
 from desktop.store.called_runs import CalledRunRepository
+from desktop.store.changes import ChangeRepository
 from desktop.store.composer import DraftRepository, QueueRepository, StateRepository
 from desktop.store.debates import DebateRepository
 from desktop.store.jobs import JobRepository
 from desktop.store.journal import EffectRepository
+from desktop.store.kept_files import KeptFiles
 from desktop.store.messages import MessageRepository
 from desktop.store.overlays import OverlayRepository
 from desktop.store.rules import RuleRepository
@@ -25,6 +27,9 @@ from desktop.store.threads import ThreadRepository
 from desktop.store.traces import TraceRepository
 from desktop.store.uncertain_calls import UncertainCallRepository
 from desktop.store.worker import StoreThread
+
+KEPT = Path("changes", "kept")
+"""Where beside the database the contents lie that files had."""
 
 
 class Store:
@@ -55,6 +60,8 @@ class Store:
         self.effects = EffectRepository(self._thread)
         self.run_agents = RunAgentRepository(self._thread)
         self.called = CalledRunRepository(self._thread)
+        self.changes = ChangeRepository(self._thread)
+        self.kept_files = KeptFiles(path.parent / KEPT)
         self.uncertain_calls = UncertainCallRepository(self._thread)
 
     @property

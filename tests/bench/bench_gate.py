@@ -41,6 +41,7 @@ from desktop.store import Store
 from desktop.tools.builtin.files import ReadFile, WriteFile
 from desktop.tools.builtin.shell import Bash
 from tests.bench.registry import Figure, bench
+from tests.harness.changes import KeepsNothing
 from tests.unit.safety.permission.test_gate import Call
 
 CALLS = 400
@@ -82,7 +83,7 @@ class Room:
         self.confinement = SystemConfinement(self.policy, safety)
         self.reader = BashReader(self.policy, safety)
         environment = AllowlistEnvironment(safety)
-        self.read, self.write = ReadFile(files, safety), WriteFile(files)
+        self.read, self.write = ReadFile(files, safety), WriteFile(files, KeepsNothing())
         self.bash: Tool = Bash(self.reader, self.policy, self.confinement, environment, GroupRunner(), safety)
         self.kept: list[CallFacts] = []
         self.rules = TrustRules(cwd=str(self.workspace), home=str(Path.home()), record=self._record)

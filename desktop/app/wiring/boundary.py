@@ -19,10 +19,12 @@ from desktop.safety.confinement.memory import limit_of
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.program_cache import FOLDER as CACHES
 from desktop.safety.confinement.select import SystemConfinement
-from desktop.safety.secrets.tool_secrets import SmallValues
+from desktop.safety.secrets.key_files import holds_keys
 from desktop.safety.shell.lazy import LazyShellReader
+from desktop.services.changes.recording import Keeping, KeepingRecorder, KeepLimits, Spawn
 from desktop.services.skills.files import FilesWithSkills
 from desktop.settings import SettingsService
+from desktop.store import Store
 from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.builtin.shell import Bash
 from desktop.tools.cli.services import CliServices
@@ -60,6 +62,23 @@ def safety_of(settings: SettingsService, home: Path, grants: SessionGrants) -> C
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeLimits:
+    """How much of changed files is kept, as the settings say it now."""
+
+    settings: SettingsService
+
+    @property
+    def most_bytes(self) -> int:
+        """Bytes on the disk that it may take."""
+        return self.settings.current.changes.keep_mb * 1_000_000
+
+    @property
+    def keep_s(self) -> float:
+        """Seconds for which it is kept."""
+        return self.settings.current.changes.keep_days * 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
 class BoundaryServices:
     """The boundary with the tools that live inside it."""
 
@@ -77,18 +96,25 @@ class BoundaryServices:
     """Allows reading in the folders of skills in use."""
     consents: Consents
     """Consents that tools read denied folders."""
-    applier: JournaledApplier
-    """Makes all the changes of a set or none."""
+    recorder: KeepingRecorder
+    """Makes changes of files, and keeps what was there."""
 
 
 async def open_boundary(
-    home: Path, safety: Callable[[], SafetySettings], keys: KeyServices, kept: SmallValues
+    home: Path, safety: Callable[[], SafetySettings], keys: KeyServices, store: Store, limits: KeepLimits, spawn: Spawn
 ) -> BoundaryServices:
     """The boundary and the tools that live inside it."""
     policy = BoundaryPolicy(str(home), safety)
     files = BoundaryFiles(policy)
     applier = JournaledApplier(policy, str(home / CHANGES))
     await asyncio.to_thread(applier.recover)
+
+    def kept_nowhere(path: str, content: bytes) -> bool:
+        return holds_keys(path, content) or keys.redactor.contains_known(content.decode("utf-8", "replace"))
+
+    keeping = Keeping(store.changes, store.kept_files, applier, files, limits, kept_nowhere)
+    recorder = KeepingRecorder(keeping, spawn)
+    await recorder.settle()
     confinement = SystemConfinement(policy, safety, caches=str(home / CACHES))
     environment = AllowlistEnvironment(
         safety,
@@ -100,8 +126,8 @@ async def open_boundary(
     reader, runner = LazyShellReader(policy, safety), GroupRunner(mask=keys.redactor.mask_known)
     bash = Bash(reader, policy, confinement, environment, runner, safety)
     reading = FilesWithSkills(files)
-    tools = ToolRegistry([ReadFile(reading, safety), ListDirectory(reading), WriteFile(files), bash])
-    consents = Consents(policy, kept)
+    tools = ToolRegistry([ReadFile(reading, safety), ListDirectory(reading), WriteFile(files, recorder), bash])
+    consents = Consents(policy, store.state)
     await consents.load()
     cli = CliServices(reader, policy, confinement, environment, runner, safety, consents)
-    return BoundaryServices(policy, files, confinement, tools, cli, reading, consents, applier)
+    return BoundaryServices(policy, files, confinement, tools, cli, reading, consents, recorder)

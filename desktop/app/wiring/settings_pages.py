@@ -141,6 +141,12 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         note="These apply from the next tool call on.",
     ),
     PageRow(
+        "Changes",
+        "Undo and changes",
+        "undo",
+        words=("undo", "history", "backup", "restore", "versions", "retention", "before-image"),
+    ),
+    PageRow(
         "CLI tools",
         "Tools from tools.yaml",
         "file",

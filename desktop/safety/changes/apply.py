@@ -16,11 +16,12 @@ from collections.abc import Iterator, Sequence
 
 from desktop.domain.errors import ToolFailure
 from desktop.domain.file_changes import ChangeConflict, Contents, FileChange
+from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.opening import PathWalker, failure_of
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.changes.checking import Checking
 from desktop.safety.changes.handles import OpenFolders
-from desktop.safety.changes.journal import JournalFile, Step
+from desktop.safety.changes.journal import ChangeStep, JournalFile
 from desktop.safety.changes.laying import Laying
 from desktop.safety.changes.plan import planned
 from desktop.safety.changes.renames import Renames
@@ -42,6 +43,12 @@ class JournaledApplier:
         self._walker = walker or PathWalker()
         self._renames = renames or Renames()
         self._one = threading.Lock()
+
+    def within(self, place: WorkPlace) -> JournaledApplier:
+        """The same with the boundary of a place; one change at a time all the same."""
+        made = JournaledApplier(self._policy.within(place), self._folder, self._walker, self._renames)
+        made._one = self._one
+        return made
 
     def recover(self) -> Recovered:
         """Take back what an earlier process had not finished, and tidy up what it had; before anything is applied.
@@ -73,7 +80,7 @@ class JournaledApplier:
             return self._made(folders, journal, laying.places, steps)
 
     def _made(
-        self, folders: OpenFolders, journal: JournalFile, places: Sequence[str], steps: Sequence[Step]
+        self, folders: OpenFolders, journal: JournalFile, places: Sequence[str], steps: Sequence[ChangeStep]
     ) -> tuple[ChangeConflict, ...]:
         """The steps are in the journal: do them all, or take all back."""
         work = Steps(folders, places, self._renames)
@@ -97,7 +104,7 @@ class JournaledApplier:
         return ()
 
     @staticmethod
-    def _take_back(folders: OpenFolders, work: Steps, journal: JournalFile, steps: Sequence[Step]) -> None:
+    def _take_back(folders: OpenFolders, work: Steps, journal: JournalFile, steps: Sequence[ChangeStep]) -> None:
         """Undo what was done. Raises ToolFailure where the disk does not allow that now: the journal stays."""
         if left := work.take_back(steps):
             raise ToolFailure(

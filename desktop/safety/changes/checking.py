@@ -12,7 +12,7 @@ from desktop.safety.boundary.disk_snapshot import StatCache
 from desktop.safety.boundary.opening import failure_of
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.changes.handles import OpenFolders
-from desktop.safety.changes.states import Seen, StateReader
+from desktop.safety.changes.states import SeenState, StateReader
 
 
 class _NamesOnly(StatCache):
@@ -38,7 +38,7 @@ class Checking:
         self._changes: Mapping[str, FileChange] = {change.path: change for change in changes}
         self._names, self._links = _NamesOnly(), StatCache()
         self._lists = policy.lists(StatCache())
-        self.seen: dict[str, Seen] = {}
+        self.seen: dict[str, SeenState] = {}
         """What was found, by path."""
         self._ready: dict[str, str] = {}
 

@@ -22,7 +22,7 @@ ENDING = ".changes"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ChangeStep:
     """One thing that is done to a name, with all that taking it back needs."""
 
     act: Act
@@ -47,7 +47,7 @@ class Written:
 
     places: tuple[str, ...]
     """The folders in which things are laid ready."""
-    steps: tuple[Step, ...]
+    steps: tuple[ChangeStep, ...]
     """The steps, in their order."""
     went: bool
     """Whether real files may have been changed."""
@@ -67,7 +67,7 @@ class JournalFile:
         private.write_new(self.path, _line({"format": FORMAT, "places": list(places)}))
         _sync_folder(os.path.dirname(self.path))
 
-    def go(self, steps: Iterable[Step]) -> None:
+    def go(self, steps: Iterable[ChangeStep]) -> None:
         """Write the steps; from here on real files change."""
         self._add([*(_line(_plain(step)) for step in steps), _line("go")])
 
@@ -114,7 +114,7 @@ def _parsed(line: bytes) -> Any:
     return json.loads(line)
 
 
-def _plain(step: Step) -> list[Any]:
+def _plain(step: ChangeStep) -> list[Any]:
     return [step.act, step.path, step.place, _state(step.before), _state(step.after), *step.old, *step.ours]
 
 
@@ -122,9 +122,9 @@ def _state(state: FileState) -> list[Any]:
     return [state.kind, state.mode, state.size, state.digest, state.target]
 
 
-def _step(line: list[Any]) -> Step:
+def _step(line: list[Any]) -> ChangeStep:
     act, path, place, before, after, old_device, old_inode, device, inode = line
-    return Step(act, path, place, _state_of(before), _state_of(after), (old_device, old_inode), (device, inode))
+    return ChangeStep(act, path, place, _state_of(before), _state_of(after), (old_device, old_inode), (device, inode))
 
 
 def _state_of(found: list[Any]) -> FileState:

@@ -13,8 +13,8 @@ from desktop.domain.file_changes import Contents, FileState
 from desktop.safety.boundary.opening import failure_of
 from desktop.safety.changes.checking import Checking
 from desktop.safety.changes.handles import OpenFolders
-from desktop.safety.changes.journal import Step
-from desktop.safety.changes.plan import Planned
+from desktop.safety.changes.journal import ChangeStep
+from desktop.safety.changes.plan import PlannedStep
 from desktop.safety.changes.renames import Place
 from desktop.safety.changes.states import CHUNK
 
@@ -41,7 +41,7 @@ class Laying:
         self._made: dict[str, tuple[int, int]] = {}
         self.places: tuple[str, ...] = ()
 
-    def places_for(self, plan: Sequence[Planned]) -> tuple[str, ...]:
+    def places_for(self, plan: Sequence[PlannedStep]) -> tuple[str, ...]:
         """Where things will be laid ready: a hidden folder in each folder that stays, on the same file system."""
         for step in plan:
             if step.act != "mode":
@@ -49,7 +49,7 @@ class Laying:
         self.places = tuple(os.path.join(folder, f".assent-{os.urandom(8).hex()}.tmp") for folder in self._place_of)
         return self.places
 
-    def lay(self, plan: Sequence[Planned]) -> list[Step]:
+    def lay(self, plan: Sequence[PlannedStep]) -> list[ChangeStep]:
         """Write all that is new. Raises ToolFailure for what the disk says, or where a content is not what it should
         be; KnownError where it is not there."""
         for place in self.places:
@@ -70,7 +70,7 @@ class Laying:
             with contextlib.suppress(OSError):
                 clear_place(self._folders, place)
 
-    def _laid(self, number: int, step: Planned) -> Step:
+    def _laid(self, number: int, step: PlannedStep) -> ChangeStep:
         change = step.change
         seen = self._checking.seen[change.path]
         place = 0 if step.act == "mode" else self._place_of[self._checking.laid_ready_in(change.path)]
@@ -78,7 +78,7 @@ class Laying:
             with _told(change.path):
                 self._made[change.path] = self._make(slot(self._folders, self.places[place], number), change.after)
         ours = self._made.get(change.path, (0, 0))
-        return Step(step.act, change.path, place, change.before, change.after, seen.identity, ours)
+        return ChangeStep(step.act, change.path, place, change.before, change.after, seen.identity, ours)
 
     def _make(self, at: Place, state: FileState) -> tuple[int, int]:
         if state.kind == "link":

@@ -17,7 +17,7 @@ _WRITABLE = 0o300
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedStep:
     """One step of a change."""
 
     act: Act
@@ -26,16 +26,16 @@ class Planned:
     """The change that it belongs to."""
 
 
-def planned(changes: Sequence[FileChange]) -> list[Planned]:
+def planned(changes: Sequence[FileChange]) -> list[PlannedStep]:
     """What is to be done, in order: folders opened for writing, names removed from the deepest up, folders and files
     made from the top down, and rights of folders last. Raises BugError for a set that contradicts itself."""
     by_path = {change.path: change for change in changes if change.before != change.after}
     _consistent(changes, by_path)
     down = sorted(by_path.values(), key=_top_down)
-    steps = [Planned("mode", change) for change in down if _only_rights(change) and _opens(change)]
-    steps += [Planned("take", change) for change in reversed(down) if _takes(change)]
+    steps = [PlannedStep("mode", change) for change in down if _only_rights(change) and _opens(change)]
+    steps += [PlannedStep("take", change) for change in reversed(down) if _takes(change)]
     steps += [step for change in down if not _only_rights(change) for step in _making(change)]
-    return [*steps, *(Planned("mode", change) for change in reversed(down) if _closes(change))]
+    return [*steps, *(PlannedStep("mode", change) for change in reversed(down) if _closes(change))]
 
 
 def _consistent(changes: Sequence[FileChange], by_path: Mapping[str, FileChange]) -> None:
@@ -59,14 +59,14 @@ def _takes(change: FileChange) -> bool:
     return kinds[0] != "absent" and (kinds[1] == "absent" or ("folder" in kinds and kinds[0] != kinds[1]))
 
 
-def _making(change: FileChange) -> list[Planned]:
+def _making(change: FileChange) -> list[PlannedStep]:
     before, after = change.before, change.after
     if after.kind == "absent":
         return []
     if before.kind == "absent" or _takes(change):
-        return [Planned("put", change)]
+        return [PlannedStep("put", change)]
     same = before.kind == after.kind == "file" and before.digest == after.digest
-    return [Planned("mode" if same else "replace", change)]
+    return [PlannedStep("mode" if same else "replace", change)]
 
 
 def _only_rights(change: FileChange) -> bool:

@@ -24,7 +24,7 @@ CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenState:
     """What was found at a path, and which thing it was."""
 
     state: FileState | None
@@ -35,7 +35,7 @@ class Seen:
     """What it is, in words, where ``state`` is None."""
 
 
-NOTHING = Seen(ABSENT)
+NOTHING = SeenState(ABSENT)
 
 
 class StateReader:
@@ -44,7 +44,7 @@ class StateReader:
     def __init__(self, folders: OpenFolders) -> None:
         self._folders = folders
 
-    def seen(self, path: str) -> Seen:
+    def seen(self, path: str) -> SeenState:
         """What is at a path whose folders have no link among them; one that has, or a missing folder, has nothing in
         it. Blocks. Raises OSError for what cannot be read."""
         try:
@@ -56,7 +56,7 @@ class StateReader:
             raise
         return self._of(path, name, at, status)
 
-    def _of(self, path: str, name: str, at: int | None, status: os.stat_result) -> Seen:
+    def _of(self, path: str, name: str, at: int | None, status: os.stat_result) -> SeenState:
         mode = stat.S_IMODE(status.st_mode)
         if stat.S_ISDIR(status.st_mode):
             return _seen(FileState("folder", mode), status)
@@ -109,5 +109,5 @@ _LINK_ERRORS = (errno.ELOOP, errno.EXDEV)
 """EXDEV is what ``openat2`` says of a way that leads out."""
 
 
-def _seen(state: FileState | None, status: os.stat_result, what: str = "") -> Seen:
-    return Seen(state, (status.st_dev, status.st_ino), what)
+def _seen(state: FileState | None, status: os.stat_result, what: str = "") -> SeenState:
+    return SeenState(state, (status.st_dev, status.st_ino), what)

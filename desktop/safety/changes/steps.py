@@ -15,10 +15,10 @@ from desktop.domain.file_changes import ABSENT, ChangeConflict, FileState
 from desktop.safety.boundary.opening import HAS_DIR_FD
 from desktop.safety.changes.checking import difference
 from desktop.safety.changes.handles import OpenFolders
-from desktop.safety.changes.journal import Step
+from desktop.safety.changes.journal import ChangeStep
 from desktop.safety.changes.laying import slot
 from desktop.safety.changes.renames import Place, Renames
-from desktop.safety.changes.states import READ_FLAGS, Seen, StateReader
+from desktop.safety.changes.states import READ_FLAGS, SeenState, StateReader
 
 _OLD, _NEW = ".old", ".new"
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -47,7 +47,7 @@ class Steps:
 
     # -- doing --------------------------------------------------------------------------------------------------------
 
-    def do(self, number: int, step: Step) -> None:
+    def do(self, number: int, step: ChangeStep) -> None:
         """Do a step. Raises Mismatch where somebody was faster; the caller then takes all back."""
         if step.act == "mode":
             self._change_rights(step, step.after.mode)
@@ -73,7 +73,7 @@ class Steps:
                 self._folders.forget(step.path)
         self._look_at_what_came_out(number, step, laid)
 
-    def _look_at_what_came_out(self, number: int, step: Step, laid: Place) -> None:
+    def _look_at_what_came_out(self, number: int, step: ChangeStep, laid: Place) -> None:
         name = os.path.join(self.places[step.place], os.path.basename(laid.name))
         seen = self._reader.seen(name)
         if seen.identity != step.old or seen.state != step.before:
@@ -82,11 +82,11 @@ class Steps:
             raise Mismatch(ChangeConflict(step.path, step.before, seen.state, f"{step.path} is not empty any more."))
 
     @staticmethod
-    def _mismatch(step: Step, found: FileState | None) -> Mismatch:
+    def _mismatch(step: ChangeStep, found: FileState | None) -> Mismatch:
         why = f"{step.path} changed meanwhile." if found is None else difference(step.path, step.before, found)
         return Mismatch(ChangeConflict(step.path, step.before, found, why))
 
-    def _change_rights(self, step: Step, mode: int) -> None:
+    def _change_rights(self, step: ChangeStep, mode: int) -> None:
         if not HAS_DIR_FD:
             os.chmod(step.path, mode)
             return
@@ -100,14 +100,14 @@ class Steps:
         finally:
             os.close(descriptor)
 
-    def sync(self, steps: Sequence[Step]) -> None:
+    def sync(self, steps: Sequence[ChangeStep]) -> None:
         """Have the new names on the disk."""
         for folder in {os.path.dirname(step.path) for step in steps if step.act != "mode"}:
             self._folders.sync(folder)
 
     # -- taking back --------------------------------------------------------------------------------------------------
 
-    def take_back(self, steps: Sequence[Step]) -> list[str]:
+    def take_back(self, steps: Sequence[ChangeStep]) -> list[str]:
         """Undo what was done of the steps, from the last; what is still to be done, because the disk did not allow
         it."""
         left = []
@@ -122,7 +122,7 @@ class Steps:
                     self._folders.forget(step.path)
         return left
 
-    def _back(self, number: int, step: Step) -> None:
+    def _back(self, number: int, step: ChangeStep) -> None:
         if step.act == "mode":
             self._rights_back(step)
             return
@@ -143,20 +143,20 @@ class Steps:
         else:
             self._keep(old, step)
 
-    def _rights_back(self, step: Step) -> None:
+    def _rights_back(self, step: ChangeStep) -> None:
         there = self._reader.seen(step.path)
         owned = step.ours if step.ours != _NO_ONE else step.old
         if there.state is not None and there.identity == owned and there.state.mode == step.after.mode:
             mode = step.before.mode if step.before.kind == step.after.kind else step.after.mode | 0o700
             self._change_rights(step, mode)
 
-    def _as_left(self, step: Step, there: Seen) -> bool:
+    def _as_left(self, step: ChangeStep, there: SeenState) -> bool:
         """Whether what has the place is ours and nobody has touched it since."""
         if there.state is not None and there.state.kind == "folder":
             return not self._reader.names_in(step.path)
         return there.state == step.after
 
-    def _old_slot(self, number: int, step: Step) -> Place | None:
+    def _old_slot(self, number: int, step: ChangeStep) -> Place | None:
         """Where what had the place is laid, whosever it is; None: nothing was taken away."""
         for kind in ("", _OLD):
             name = os.path.join(self.places[step.place], f"{number}{kind}")
@@ -164,13 +164,13 @@ class Steps:
                 return self._slot(number, step, kind)
         return None
 
-    def _give_back(self, old: Place, step: Step) -> None:
+    def _give_back(self, old: Place, step: ChangeStep) -> None:
         try:
             self._renames.name_free(old, self._at(step.path))
         except (FileExistsError, FileNotFoundError, NotADirectoryError):
             self._keep(old, step)
 
-    def _keep(self, old: Place, step: Step) -> None:
+    def _keep(self, old: Place, step: ChangeStep) -> None:
         """Give what was there a name beside its place: the place is somebody else's now."""
         folder = os.path.dirname(self.places[step.place])
         stem, ending = os.path.splitext(os.path.basename(step.path))
@@ -187,7 +187,7 @@ class Steps:
     def _at(self, path: str) -> Place:
         return Place(*self._folders.at(path))
 
-    def _slot(self, number: int, step: Step, kind: str = "") -> Place:
+    def _slot(self, number: int, step: ChangeStep, kind: str = "") -> Place:
         return slot(self._folders, self.places[step.place], number, kind)
 
 

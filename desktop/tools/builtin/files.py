@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import BoundaryViolation, ToolFailure
+from desktop.domain.file_changes import ChangeRecorder
 from desktop.domain.judgement import Category
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, SettingsProvider
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
@@ -194,8 +195,8 @@ def _line(entry: ListedEntry) -> str:
 class WriteFile:
     """The tool ``write-file``: replaces a file at once (R-BLT-4)."""
 
-    def __init__(self, files: GuardedFiles) -> None:
-        self._files = files
+    def __init__(self, files: GuardedFiles, changes: ChangeRecorder) -> None:
+        self._files, self._changes = files, changes
 
     @property
     def spec(self) -> ToolSpec:
@@ -247,20 +248,24 @@ class WriteFile:
         """Write the file; the file that was approved must still be there (R-PRM-5)."""
         context.meta.cancellation.check()
         files = self._files.within(context.meta.work_place)
-        return await asyncio.to_thread(self._write, files, args["path"], args["content"], context.identity)
-
-    def _write(self, files: GuardedFiles, path: str, content: str, identity: Mapping[str, str]) -> ToolResult:
-        if why := not_utf8(content):
+        if why := not_utf8(args["content"]):
             raise why
-        data = content.encode("utf-8")
-        expected = identity.get(files.explain(path, Access.WRITE).resolved) if identity else None
-        if identity and expected is None:
-            raise BoundaryViolation(f"{path} leads to another place than what was approved; nothing was written.")
-        done = files.write_atomic(path, data, expected=expected)
+        data = args["content"].encode("utf-8")
+        expected = await asyncio.to_thread(approved_identity, files, args["path"], context.identity)
+        done = await self._changes.write(files, args["path"], data, expected=expected, context=context)
         made = f" Made {len(done.folders_made)} folders." if done.folders_made else ""
         verb = "Created" if done.created else "Replaced"
         facts = {"path": done.resolved, "size": done.size, "created": done.created}
         return ToolResult(f"{verb} {done.resolved}, {done.size} bytes.{made}", facts=facts)
+
+
+def approved_identity(files: GuardedFiles, path: str, identity: Mapping[str, str]) -> str | None:
+    """Which file must be there for what was approved to be done, or None where nothing was. Blocking. Raises
+    BoundaryViolation for a path that leads elsewhere now."""
+    expected = identity.get(files.explain(path, Access.WRITE).resolved) if identity else None
+    if identity and expected is None:
+        raise BoundaryViolation(f"{path} leads to another place than what was approved; nothing was written.")
+    return expected
 
 
 def cannot_hold(path: str) -> ToolFailure | None:

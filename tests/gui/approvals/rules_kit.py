@@ -36,6 +36,7 @@ from desktop.tools.registry import ToolRegistry
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request.allowing import AlwaysDialog
 from desktop.ui.widgets.dialogs.base import Dialog
+from tests.harness.changes import KeepsNothing
 from tests.harness.timeouts import WAIT_S
 
 
@@ -105,7 +106,11 @@ class Room:
         files, self.confinement = BoundaryFiles(policy), SystemConfinement(policy, safety)
         reader, environment = BashReader(policy, safety), AllowlistEnvironment(safety)
         bash = Bash(reader, policy, self.confinement, environment, GroupRunner(), safety)
-        return ToolRegistry([ReadFile(files, safety), ListDirectory(files), WriteFile(files), bash]), safety, policy
+        return (
+            ToolRegistry([ReadFile(files, safety), ListDirectory(files), WriteFile(files, KeepsNothing()), bash]),
+            safety,
+            policy,
+        )
 
     @property
     def tab(self) -> Any:

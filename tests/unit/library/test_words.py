@@ -16,6 +16,7 @@ from desktop.services.skills.text import marked
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
+from tests.harness.changes import KeepsNothing
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import Person
 from tests.unit.safety.world import World
@@ -35,7 +36,7 @@ class Bench(LibraryBench):
         settings = lambda: self.safe.settings  # noqa: E731
         files: Any = self.reading
         self.person = Person()
-        tools: Any = (ReadFile(files, settings), ListDirectory(files), WriteFile(self.safe.files()))
+        tools: Any = (ReadFile(files, settings), ListDirectory(files), WriteFile(self.safe.files(), KeepsNothing()))
         super().__init__(folder, *tools, person=self.person, files=self.safe.files())
         self.reading.skills = self.world.in_use
         self.write("pdf/SKILL.md", HEAD + "---\nFor forms see [forms](forms.md).\n")

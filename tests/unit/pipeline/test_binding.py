@@ -28,6 +28,7 @@ from desktop.services.rules.trust import TrustRules
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.builtin.files import WriteFile
 from desktop.tools.registry import ToolRegistry
+from tests.harness.changes import KeepsNothing
 from tests.unit.pipeline.kit import FakeTool
 
 NEW = "what the model wants to write"
@@ -73,7 +74,7 @@ class Place:
         self.folder.mkdir()
         self.safety = SafetySettings(workspace=str(self.folder), allowed=(str(self.folder),), denied=())
         policy = BoundaryPolicy(str(folder / "home"), lambda: self.safety)
-        self.registry = ToolRegistry([WriteFile(files(policy))])
+        self.registry = ToolRegistry([WriteFile(files(policy), KeepsNothing())])
         gate = PermissionGate(person, TrustRules(), _log, lambda: self.safety)
         self.owner = TaskOwner()
         self.pipeline = Pipeline(

@@ -19,6 +19,7 @@ security.blocklist_extra security.rm_without_recursion
 security.admin_jobs security.approval_timeout_s chat.max_iterations chat.summaries chat.model_titles
 chat.agent_threads chat.send_on_enter limits.concurrent_runs
 limits.run_tokens limits.run_cost_usd limits.run_rounds limits.thread_rounds limits.run_minutes
+changes.keep_days changes.keep_mb
 skills.projects skills.trusted_projects
 middleware.switched_on middleware.switched_off middleware.rate_limit.per_minute
 middleware.rate_limit.skills_per_minute middleware.content_filter.patterns

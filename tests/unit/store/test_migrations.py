@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import BugError
+from desktop.domain.file_changes import ABSENT, ChangedFile, ChangeOrigin, FileChange, FileState, KeptChange
 from desktop.domain.threads import ThreadRecord
 from desktop.store import Store
 from desktop.store.database import MIGRATIONS, open_database, statements
@@ -173,6 +174,20 @@ async def test_two_logs_of_a_run_become_one_in_the_order_in_which_things_happene
     first = logs["both"][1]
     assert (first.name, first.digest, first.value, first.summary) == ("the llm", "a1", '"sha256:b2"', "words")
     assert logs["both"][3].value == '{"text":"x"}'
+
+
+async def test_a_database_from_before_changes_were_kept_has_none_and_takes_some(tmp_path):
+    path = tmp_path / "data" / "assent.db"
+    _older(path, tmp_path / "before", 15).close()
+    store = Store(path)
+    await store.open()
+    record = KeptChange(
+        "c", 1.0, (ChangedFile(FileChange("/x\udcff", ABSENT, FileState("folder"))),), ChangeOrigin("t")
+    )
+    await store.changes.begin(record=record, contents={"0" * 64: 5})
+    assert [one.files[0].change.path for one in await store.changes.begun()] == ["/x\udcff"]
+    assert (await store.changes.amount()).size == 5
+    await store.close()
 
 
 @pytest.mark.spec("R-PRJ-1")

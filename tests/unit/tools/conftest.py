@@ -17,6 +17,7 @@ from desktop.safety.confinement.select import SystemConfinement
 from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.builtin.shell import Bash
 from desktop.workers.mcp_child import mcp_host
+from tests.harness.changes import KeepsNothing
 from tests.harness.loops import threads_ready
 from tests.harness.timeouts import WAIT_S
 from tests.unit.safety.world import World
@@ -39,7 +40,7 @@ class Bench:
 
         self.read = ReadFile(files, settings)
         self.list = ListDirectory(files)
-        self.write = WriteFile(files)
+        self.write = WriteFile(files, KeepsNothing())
         self.bash = Bash(
             world.reader, policy, self.confinement, AllowlistEnvironment(settings), GroupRunner(), settings
         )

@@ -20,6 +20,7 @@ from desktop.settings.schema import schema
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.registry import ToolRegistry
+from tests.harness.changes import KeepsNothing
 from tests.harness.help_pages import page
 from tests.unit.safety.world import World
 
@@ -52,7 +53,7 @@ async def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
         return world.settings
 
     files = world.files()
-    tools = ToolRegistry([ReadFile(files, settings), ListDirectory(files), WriteFile(files)])
+    tools = ToolRegistry([ReadFile(files, settings), ListDirectory(files), WriteFile(files, KeepsNothing())])
     gate = PermissionGate(None, TrustRules(), audit, settings)
     made = Job(world, Pipeline(tools, owner.spawn, trust=gate), log)
     await made.pipeline.validator.prepare()

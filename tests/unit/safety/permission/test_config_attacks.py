@@ -26,6 +26,7 @@ from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement
 from desktop.tools.builtin.files import WriteFile
+from tests.harness.changes import KeepsNothing
 from tests.unit.safety import escapes
 from tests.unit.safety.world import World
 
@@ -163,7 +164,7 @@ async def test_the_file_tool_writes_none_of_it(place: Place, existing: bool, way
     if existing:
         place.exist()
     before, workspace = place.state(), place.world.workspace
-    tool = WriteFile(BoundaryFiles(place.policy))
+    tool = WriteFile(BoundaryFiles(place.policy), KeepsNothing())
     for number, target in enumerate(place.targets.values()):
         path = {
             "itself": str(target),

@@ -36,6 +36,7 @@ from desktop.skills.patterns.lists import AllowedList
 from desktop.store import Store
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
+from tests.harness.changes import KeepsNothing
 from tests.harness.store import calls_noted
 from tests.unit.pipeline.kit import Bench, Table
 from tests.unit.safety.world import World
@@ -139,7 +140,7 @@ class Real:
         self.owner, self.asked = TaskOwner(), EffectRequest()
         files = lab.world.files()
         settings = lambda: lab.world.settings  # noqa: E731
-        tools = [ReadFile(files, settings), ListDirectory(files), WriteFile(files)]
+        tools = [ReadFile(files, settings), ListDirectory(files), WriteFile(files, KeepsNothing())]
         gate = PermissionGate(self.asked, book, _unwritten, settings, redactor=SecretRedactor())
         self.bench = Bench()
         self.bench.pipeline = Pipeline(Table(*tools), self.owner.spawn, trust=gate)  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.rules.editing import RuleService
 from desktop.tools.builtin.files import WriteFile
+from tests.harness.changes import KeepsNothing
 from tests.unit.safety.permission.test_gate import Call, Person
 from tests.unit.services.rules.test_simulator import Lab
 
@@ -49,7 +50,7 @@ class Gate:
             reading = self.lab.world.reader.read_now(arguments["command"])
             return PreCheck(reading.category, constraint=arguments["command"].strip(), parts=reading.parts)
         if tool == "write-file":
-            return await WriteFile(self.lab.world.files()).precheck(arguments, NOWHERE)
+            return await WriteFile(self.lab.world.files(), KeepsNothing()).precheck(arguments, NOWHERE)
         return PreCheck(WRITE)
 
     async def said(self, command: str, **more: Any) -> str:

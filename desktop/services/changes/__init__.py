@@ -1,0 +1,1 @@
+"""What calls change of a person's files: kept, shown, undone."""

@@ -1,0 +1,89 @@
+"""Contents of files that calls changed, each once, by the SHA-256 of its bytes: a file below ``data/changes/kept``.
+
+Text is stored packed where that pays. Whether a content is still what it was is for whoever uses it to see: its name
+says. Every method blocks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from desktop.domain.errors import StoreError
+from desktop.domain.lazy import lazy_module
+from desktop.files import private
+
+if TYPE_CHECKING:
+    import gzip
+else:
+    gzip = lazy_module("gzip")
+
+_PACKED = ".gz"
+_SAMPLE = 65_536
+_PAYS = 0.8
+"""Packed where the beginning becomes at least this much smaller."""
+_LEVEL = 1
+
+
+class KeptFiles:
+    """The folder with the contents. It belongs to the app alone (0700, files 0600)."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, digest: str, content: bytes, *, lasting: bool = True) -> int:
+        """Keep a content under its digest; the bytes that it takes on the disk. ``lasting``: it is there also after a
+        power cut. Raises OSError."""
+        for path in (self._path(digest), self._path(digest, _PACKED)):
+            with contextlib.suppress(FileNotFoundError):
+                return os.stat(path).st_size
+        sample = content[:_SAMPLE]
+        packs = len(zlib.compress(sample, _LEVEL)) < len(sample) * _PAYS
+        stored = gzip.compress(content, _LEVEL, mtime=0) if packs else content
+        path = self._path(digest, _PACKED if packs else "")
+        private.make_folder(path.parent)
+        private.write_whole(path, stored, lasting=lasting)
+        return len(stored)
+
+    def settle(self) -> None:
+        """Have all that was kept without ``lasting`` on the disk."""
+        if hasattr(os, "sync"):
+            os.sync()
+
+    def open(self, digest: str) -> BinaryIO:
+        """A content, to be read once. Raises StoreError where it is not kept any more."""
+        try:
+            return open(self._path(digest), "rb")
+        except FileNotFoundError:
+            pass
+        try:
+            packed = gzip.open(self._path(digest, _PACKED), "rb")
+        except FileNotFoundError:
+            raise StoreError("What a file was before is not kept any more.", code="changes.gone") from None
+        return cast("BinaryIO", packed)
+
+    def remove(self, digests: Iterable[str]) -> list[str]:
+        """Remove contents; those that are gone now."""
+        gone = []
+        for digest in digests:
+            with contextlib.suppress(OSError):
+                for path in (self._path(digest), self._path(digest, _PACKED)):
+                    path.unlink(missing_ok=True)
+                gone.append(digest)
+        return gone
+
+    def all(self) -> Iterator[str]:
+        """The digests of everything in the folder, whether somebody needs it or not."""
+        with contextlib.suppress(FileNotFoundError):
+            for part in os.scandir(self._folder):
+                for entry in os.scandir(part.path) if part.is_dir(follow_symlinks=False) else ():
+                    yield entry.name.removesuffix(_PACKED)
+
+    def _path(self, digest: str, ending: str = "") -> Path:
+        if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+            raise StoreError("That is no digest of a content.", code="changes.gone")
+        return self._folder / digest[:2] / f"{digest}{ending}"

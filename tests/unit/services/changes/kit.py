@@ -1,0 +1,75 @@
+"""A recorder with a real store and real files, and calls of several agents that write through it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.run_meta import RunMeta
+from desktop.domain.threads import ThreadRecord
+from desktop.domain.tools import ToolCallContext
+from desktop.safety.changes.apply import JournaledApplier
+from desktop.safety.secrets.key_files import holds_keys
+from desktop.services.changes.recording import Keeping, KeepingRecorder
+from desktop.store import Store
+from desktop.supervision.tasks import TaskOwner
+from tests.unit.safety.world import World
+
+
+@dataclass
+class Limits:
+    """As the settings would say it."""
+
+    most_bytes: int = 500_000_000
+    keep_s: float = 30 * 86_400.0
+
+
+class Calls:
+    """Calls of agents in a person's thread ``t``, and what is kept of them."""
+
+    def __init__(self, world: World, store: Store, owner: TaskOwner) -> None:
+        self.world, self.store, self.limits = world, store, Limits()
+        self.files = world.files()
+        self.applier = JournaledApplier(world.policy, str(world.home / "data" / "changes"))
+        self.keeping = Keeping(store.changes, store.kept_files, self.applier, self.files, self.limits, holds_keys)
+        self.recorder = KeepingRecorder(self.keeping, owner.spawn)
+        self.count = 0
+
+    @property
+    def root(self) -> Path:
+        return self.world.workspace
+
+    def context(self, agent: str = "", run: str = "r1", tool: str = "write-file") -> ToolCallContext:
+        """A call by an agent that was called in the thread, or by the thread's own."""
+        self.count += 1
+        meta = RunMeta(run, CancellationToken(), agent or "t", above=("t",) if agent else ())
+        return ToolCallContext(meta, f"c{self.count}", (agent or "workbench", tool))
+
+    async def write(self, name: str, text: str | bytes, agent: str = "", run: str = "r1") -> str:
+        """One call that writes a file; its id among the changes."""
+        data = text.encode() if isinstance(text, str) else text
+        await self.recorder.write(
+            self.files, str(self.root / name), data, expected=None, context=self.context(agent, run)
+        )
+        return (await self.store.changes.of_thread(thread_id="t"))[-1].change_id
+
+    def kept(self) -> list[str]:
+        """The digests of the contents on the disk."""
+        return sorted(self.store.kept_files.all())
+
+
+@asynccontextmanager
+async def calls_in(root: Path) -> AsyncIterator[Calls]:
+    """An open store with the thread ``t``, closed at the end."""
+    world = World(root)
+    (world.workspace / "note.txt").unlink()
+    store, owner = Store(world.home / "data" / "assent.db"), TaskOwner()
+    (world.home / "data" / "assent.db").unlink()
+    await store.open()
+    await store.threads.create(record=ThreadRecord("t", "First", 1.0, 1.0))
+    try:
+        yield Calls(world, store, owner)
+    finally:
+        await owner.close()
+        await store.close()
