@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPaintEvent
-from PySide6.QtWidgets import QComboBox, QSizePolicy, QStyle, QStyleOptionComboBox, QStylePainter
+from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionComboBox, QStylePainter
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
@@ -18,12 +18,12 @@ LEFT, RIGHT = 9, 28
 class Chooser(Combo):
     """A quiet combo box; its list is as wide as its entries."""
 
+    adjusts = Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+
     def __init__(self, name: str, *, widest: int = WIDEST) -> None:
         super().__init__(name, quiet=True)
         self._widest = widest
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(1)
         self.currentIndexChanged.connect(lambda _: self.updateGeometry())
 
     def sizeHint(self) -> QSize:

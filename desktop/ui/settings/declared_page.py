@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
@@ -37,11 +38,9 @@ class DeclaredPage(QFrame):
         self.reload = Button("Reload", "quiet", icon="retry", small=True, tip="Read the file again")
         row.addWidget(self.reload)
         column.addWidget(self.head)
-        self.editor = YamlEditor(model)
         self.list = Scroller(margins=(24, 20, 24, 24), spacing=12)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.list)
-        self.stack.addWidget(self.editor)
         column.addWidget(self.stack, 1)
         self.choice.chosen.connect(self.show_view)
         self.reload.clicked.connect(model.reload)
@@ -50,10 +49,31 @@ class DeclaredPage(QFrame):
         """What stands before the last button of the head."""
         return ()
 
+    @cached_property
+    def editor(self) -> YamlEditor:
+        """The text, made when somebody wants to see it or there is something to say about it."""
+        made = YamlEditor(self._declared)
+        self.stack.addWidget(made)
+        return made
+
+    def _has(self, view: str) -> bool:
+        """Whether a view that is made when it is wanted is there."""
+        return view in vars(self)
+
+    def _outside(self, what: str) -> None:
+        if what and not self._has("editor"):
+            self.editor.outside.show_outside(what)
+
+    def _broke(self, sentence: str) -> None:
+        if not self._has("editor"):
+            self.editor.say_failed(sentence)
+
     def _begin(self) -> None:
         """When all views are there."""
         model = self._declared
         model.changed.connect(self.refresh)
+        model.outside.connect(self._outside)
+        model.failed.connect(self._broke)
         model.look_at_file()
         model.open()
         self.refresh()

@@ -48,6 +48,9 @@ class YamlEditor(QFrame):
         column.addWidget(self._make_problems())
         column.addWidget(self._make_foot())
         self._connect()
+        if cli.shown:
+            self._opened()
+            self._checked()
 
     def _make_problems(self) -> QWidget:
         self._problems = pane("footer")
@@ -84,7 +87,7 @@ class YamlEditor(QFrame):
         cli.conflict.connect(self._conflict)
         cli.outside.connect(self.outside.show_outside)
         self.outside.compare.clicked.connect(cli.show_conflict)
-        cli.failed.connect(self._failed)
+        cli.failed.connect(self.say_failed)
         self.source.typed.connect(self._typed)
         self.source.left.connect(lambda: self.save.setFocus(Qt.FocusReason.OtherFocusReason))
         self.save.clicked.connect(self._save)
@@ -153,7 +156,8 @@ class YamlEditor(QFrame):
         self._say()
         self._words.setText("Saved. It is used from now on")
 
-    def _failed(self, sentence: str) -> None:
+    def say_failed(self, sentence: str) -> None:
+        """What a person wanted was not done."""
         self.failure.say(sentence)
         self.failure.show()
 

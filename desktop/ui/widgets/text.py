@@ -94,7 +94,9 @@ class Text(QLabel):
     def _tell_whole(self) -> None:
         if self._elide != "none":
             cut = self.sizeHint().width() > self.width() + 1
-            self.setToolTip(plain_tip(self.text() if cut else ""))
+            tip = plain_tip(self.text() if cut else "")
+            if tip != self.toolTip():
+                self.setToolTip(tip)
 
 
 _WIDTHS = 8

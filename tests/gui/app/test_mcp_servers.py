@@ -45,6 +45,11 @@ def labels(page: QWidget) -> set[str]:
     return {one.label for one in page.findChildren(Button) if one.isVisible()}
 
 
+async def click(app: Any, page: QWidget, label: str) -> None:
+    await app.until(lambda: label in labels(page), label)
+    button(page, label).click()
+
+
 async def open_page(app: Any) -> McpPage:
     app.startup._shell.go("settings")
     page = app.window.page("settings")
@@ -70,10 +75,7 @@ async def test_a_model_calls_a_tool_that_the_person_has_looked_at(start, tmp_pat
     assert mcp.rows[1].state == "off"
     assert all(tool.off == "new, not switched on yet" for tool in mcp.rows[0].tools)
     page = await open_page(app)
-    await app.until(
-        lambda: page.isVisible() and [b for b in page.findChildren(Button) if b.label == "Look at them"], "it"
-    )
-    button(page, "Look at them").click()
+    await click(app, page, "Look at them")
     accept = button(page, "I have read this, switch on")
     await app.until(accept.isEnabled, "the difference")
     accept.click()
@@ -168,7 +170,7 @@ async def test_the_form_puts_a_server_into_the_text_and_a_failing_one_shows_why(
     await app.until(lambda: mcp.rows and "exit code 3" in mcp.rows[0].reason, "the reason")
     assert any("no such thing" in line for line in mcp.rows[0].log)
     page.show_view("servers")
-    button(page, "Stop").click()
+    await click(app, page, "Stop")
     await app.until(lambda: mcp.rows[0].state == "off", "stopped")
 
 
@@ -208,7 +210,7 @@ def middle_of(widget: QWidget, row: ToolRow) -> int:
 
 def opened(page: McpPage, name: str) -> ToolRow | None:
     row = row_of(page, name)
-    return row if row.is_open else None
+    return row if row.is_open and row.whole else None
 
 
 async def open_row(app: Any, page: McpPage, name: str) -> ToolRow:

@@ -9,17 +9,19 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
 from desktop.domain.mcp import McpOffers, McpPrompt, McpResource, McpTask
-from desktop.presenter.mcp.rows import McpInstructions, McpRow
+from desktop.presenter.mcp.rows import McpInstructions, McpRow, McpToolRow
 from desktop.ui.settings.mcp.card import ServerCard
 from desktop.ui.settings.mcp.offered_view import PAGE
 from desktop.ui.settings.mcp.server_page import ServerPage
+from desktop.ui.settings.mcp.tool_list import PAGE as TOOLS
+from desktop.ui.settings.mcp.tool_row import ToolRow
 from desktop.ui.widgets.controls.buttons import Button
 from tests.harness.timeouts import WAIT_S
 
 
 def row(**more: object) -> McpRow:
-    first = ("files", "running", "", "npx files", False, True, "", "", "", "", (), (), 1)
-    return McpRow(*first, **more)  # type: ignore[arg-type]
+    first = McpRow("files", "running", "", "npx files", False, True, "", "", "", "", (), (), 1)
+    return replace(first, **more)  # type: ignore[arg-type]
 
 
 def words(page: QWidget) -> list[str]:
@@ -89,3 +91,59 @@ def test_a_start_that_fetches_says_so_and_is_cancelled_from_its_page_and_its_car
             cancel.click()
         shown.show_row(replace(row(), state="off", reason=""))
         qtbot.waitUntil(lambda shown=shown: waits not in words(shown), timeout=int(WAIT_S * 1000))
+
+
+def tool(number: int, **more: object) -> McpToolRow:
+    return McpToolRow(f"files-{number}", str(number), "admin", f"Number {number}.", "new", True, (), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.spec("R-FS-10")
+def test_no_click_switches_on_a_tool_whose_words_are_still_being_laid_out(qtbot, theme):
+    shown_row = ToolRow(tool(1), is_open=True)
+    qtbot.addWidget(shown_row)
+    switched: list[bool] = []
+    shown_row.switched.connect(switched.append)
+    assert not shown_row.whole
+    shown_row.switch.click()
+    assert switched == [], "nothing of what it says is in sight yet"
+    for _ in shown_row.rest:
+        shown_row.switch.click()
+    assert (shown_row.whole, switched) == (True, [])
+    shown_row.take.click()
+    assert switched == [True]
+
+
+@pytest.mark.spec("R-FS-10")
+def test_five_hundred_tools_are_laid_out_a_row_at_a_time_and_keys_stay_where_they_were(qtbot, theme):
+    page = ServerPage()
+    qtbot.addWidget(page)
+    page.resize(1000, 700)
+    page.show()
+    many = tuple(tool(at) for at in range(500))
+    page.show_row(row(tools=many))
+    rows = page.tools._rows
+    counts: set[int] = set()
+    qtbot.waitUntil(lambda: counts.add(len(rows)) or len(rows) == TOOLS, timeout=int(WAIT_S * 1000))  # type: ignore[func-returns-value]
+    assert rows[0][1].height() == rows[-2][1].height() == rows[0][1].sizeHint().height(), "nothing is stretched"
+    third = rows[2][1]
+    third.chooser.setFocus(Qt.FocusReason.TabFocusReason)
+    assert [third.chooser.itemData(at) for at in range(third.chooser.count())] == ["read", "write", "admin"]
+    page.show_row(row(tools=tuple(replace(one, description="Another.") for one in many)))
+    qtbot.waitUntil(lambda: all(one.description == "Another." for (one, *_), _ in rows), timeout=int(WAIT_S * 1000))
+    assert page.window().focusWidget() is rows[2][1].chooser
+    page.show_row(replace(row(tools=many[:1]), name="other"))
+    assert not [one for _, one in rows if one.isVisible()], "no row of another server stays in sight"
+
+
+@pytest.mark.spec("R-FS-10")
+def test_a_row_that_was_being_laid_out_when_its_server_said_something_is_laid_out_to_its_end(qtbot, theme):
+    page = ServerPage()
+    qtbot.addWidget(page)
+    page.show()
+    page.show_row(row(tools=(tool(1, before="{}", now="[]"), tool(2))))
+    rows = page.tools._rows
+    while not (rows and rows[0][1]._body.count()):
+        page.tools._making._take()
+    assert not rows[0][1].whole
+    page.show_row(row(tools=(tool(1, before="{}", now="[]"), tool(2)), log=("a line",)))
+    qtbot.waitUntil(lambda: rows[0][1].whole, timeout=int(WAIT_S * 1000))

@@ -35,32 +35,35 @@ class ServerCard(QFrame):
         super().__init__()
         self.setProperty("pane", "card")
         self._known: object = None
+        self._open: Button | None = None
         column = Column(self, margins=(16, 10, 12, 12), spacing=6)
         self._column = Column(spacing=6)
         column.addLayout(self._column)
         self.signing = SignInPanel()
         column.addWidget(self.signing)
 
-    def show_row(self, row: McpRow) -> None:
+    def show_row(self, row: McpRow) -> bool:
         """Show the server as it is now; it is built anew only when something that it shows changed, because a server
-        may write to its log without end."""
-        self.signing.show_facts(row.sign_in if row.state != "off" else SignInFacts(), row.host)
+        may write to its log without end. Returns whether it was."""
+        signs = self.signing.show_facts(row.sign_in if row.state != "off" else SignInFacts(), row.host)
         broken = row.state in ("waiting", "failed")
         facts = (len(row.tools), row.on, row.unseen, row.waiting, _beside(row))
         log = row.log[-LAST_LINES:] if broken else ()
         bare = replace(row, tools=(), instructions=None, offering=None, offers=McpOffers(""), tasks=(), log=log)
         key = (bare, facts)
         if key == self._known:
-            return
+            return signs
         self._known = key
         clear(self._column)
         self.setAccessibleName(f"{row.name}, {state_of(row)[1]}: {shown_line(row.where)}")
         for widget in self._widgets(row, broken=broken):
             self._column.addWidget(widget)
+        return True
 
     def take_keys(self) -> None:
         """Keys go to the way into its page, from which a person came back."""
-        self._open.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self._open is not None:
+            self._open.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _widgets(self, row: McpRow, *, broken: bool) -> list[QWidget]:
         widgets: list[QWidget] = [self._head(row), Text(shown_line(row.where), "code", "2", elide="right")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtGui import QFocusEvent, QPaintEvent
 from PySide6.QtWidgets import QStyle, QStyleOptionComboBox, QStylePainter
 
 from desktop.ui.approvals.chooser import Chooser
@@ -19,15 +19,31 @@ WIDTH = 104
 
 
 class CategoryChooser(Chooser):
-    """``chosen`` carries the category that a person took; it shows the old one until that is in force."""
+    """``chosen`` carries the category that a person took; it shows the old one until that is in force. Its list is
+    made when it is reached for: for Qt that is as much as all else of a tool's row."""
 
     chosen = Signal(str)
 
     def __init__(self, name: str, category: str) -> None:
         super().__init__(name)
         self._category = category
-        self.fill([(words, value) for value, words in CATEGORIES], category)
+        self.setAccessibleDescription(next((words for value, words in CATEGORIES if value == category), category))
         self.activated.connect(self._taken)
+
+    def make_list(self) -> None:
+        """Have the choices there."""
+        if not self.count():
+            self.fill([(words, value) for value, words in CATEGORIES], self._category)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Keys may choose now."""
+        self.make_list()
+        super().focusInEvent(event)
+
+    def showPopup(self) -> None:
+        """A click may choose."""
+        self.make_list()
+        super().showPopup()
 
     def _taken(self, index: int) -> None:
         wanted = str(self.itemData(index))

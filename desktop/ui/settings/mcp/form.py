@@ -94,8 +94,7 @@ class ServerForm(QFrame):
         self.network = CheckBox("It may use the network")
         inside.addWidget(self.network)
         self.category = Combo("Category of its tools")
-        for value, words in CATEGORIES:
-            self.category.addItem(words, value)
+        self.category.fill([(words, value) for value, words in CATEGORIES])
         inside.addWidget(_row("Category of its tools", self.category, CATEGORY_HELP))
         self.enabled = CheckBox("Start it once it is saved, and whenever Assent starts")
         inside.addWidget(self.enabled)

@@ -3,7 +3,9 @@ message."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from collections.abc import Iterator
+
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.lazy_dataclass import dataclass
@@ -19,10 +21,9 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.turns import Turns
 
 PAGE = 20
-AT_ONCE = 2
-"""Rows that are made before the window does something else."""
 FIND_FROM = 12
 MARGINS = (24, 14, 24, 24)
 LONGEST = 400
@@ -60,9 +61,7 @@ class OfferedView(Scroller):
         self._known: object = None
         self._rows: tuple[ListedRow, ...] = ()
         self._page = 0
-        self._todo: list[ListedRow] = []
-        self._making = QTimer(self, singleShot=True, interval=0)
-        self._making.timeout.connect(self._make)
+        self._making = Turns(self)
         self._off = Notice("ask")
         self._on = Button("Switch on", small=True)
         self._off.add(self._on)
@@ -85,13 +84,10 @@ class OfferedView(Scroller):
         self.column.addWidget(self._notes)
         self.column.addStretch(1)
 
-    def _make(self) -> None:
-        """The next rows; the rest when the window had its turn."""
-        for row in self._todo[:AT_ONCE]:
-            self._list.addWidget(_listed(row, last=len(self._todo) == 1))
-            self._todo = self._todo[1:]
-        if self._todo:
-            self._making.start()
+    def _made(self, rows: list[ListedRow]) -> Iterator[None]:
+        for at, row in enumerate(rows):
+            self._list.addWidget(_listed(row, last=at == len(rows) - 1))
+            yield
 
     def show_row(self, row: McpRow, kind: str) -> None:
         """Show what it offers now: ``resources``, with families of them, or ``prompts``."""
@@ -132,8 +128,7 @@ class OfferedView(Scroller):
         first = self._page * PAGE
         rows = found[first : first + PAGE]
         clear(self._list)
-        self._todo = rows
-        self._making.start()
+        self._making.begin(self._made(rows))
         self.field.setVisible(len(self._rows) >= FIND_FROM)
         self._card.setVisible(bool(rows))
         self._nothing.setVisible(not self._rows)

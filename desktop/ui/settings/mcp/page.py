@@ -5,7 +5,8 @@ Whatever a server says (names, descriptions, hints, instructions) is shown as it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
@@ -24,6 +25,7 @@ from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import EmptyState, clear
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.text import Paragraph, Selectable
+from desktop.ui.widgets.turns import Turns
 
 INTRO = (
     "Programs and services that offer tools. A tool is off until you switch it on, and off again when it changes. "
@@ -45,32 +47,59 @@ class McpPage(DeclaredPage):
         self._mcp = mcp
         self._cards: dict[str, ServerCard] = {}
         self._from_server = False
-        self.trying, self.form = McpTry(mcp), ServerForm(mcp)
-        self.difference = DifferenceView(mcp, title=SEEN_TITLE, words=SEEN_WORDS, done="I have read this, switch on")
+        self._filling, self._warming = Turns(self), Turns(self)
+        self._top_key: object = None
         self._top, self._middle = Column(spacing=12), Column(spacing=12)
         self.list.column.addLayout(self._top)
         self.list.column.addLayout(self._middle)
         self.list.column.addWidget(Selectable(f"Saved in {mcp.path}", "small", "3"))
         self.list.column.addStretch(1)
-        self.server = ServerPage()
-        for view in (self.form, self.trying, self.difference, self.server):
-            self.stack.addWidget(view)
-        self._connect()
+        mcp.difference_ready.connect(self._look)
+        mcp.failed.connect(self._failed)
+        mcp.address_ready.connect(_open)
         self._begin()
+        self._warming.begin(self._warmed())
 
     def _head_buttons(self) -> tuple[QWidget, ...]:
         self.add = Button("Add a server", "quiet", icon="new", small=True)
         self.add.clicked.connect(self.add_server)
         return (self.add,)
 
-    def _connect(self) -> None:
-        self.form.written.connect(lambda: self.show_view("text"))
-        self.form.back.connect(lambda: self.show_view("servers"))
-        for view in (self.trying.back, self.difference.closed):
-            view.connect(self._back_to_server)
-        self._mcp.difference_ready.connect(self._look)
-        self._mcp.failed.connect(self._failed)
-        page, mcp = self.server, self._mcp
+    # -- the views beside the list, each made when it is wanted -----------------------------------------------------
+
+    def _warmed(self) -> Iterator[None]:
+        """The page of a server is wanted next: it is made while nothing else goes on."""
+        yield from self.server.make_views()
+
+    @cached_property
+    def form(self) -> ServerForm:
+        """The form of a new server."""
+        form = ServerForm(self._mcp)
+        form.written.connect(lambda: self.show_view("text"))
+        form.back.connect(lambda: self.show_view("servers"))
+        self.stack.addWidget(form)
+        return form
+
+    @cached_property
+    def trying(self) -> McpTry:
+        """One tool that is tried."""
+        trying = McpTry(self._mcp)
+        trying.back.connect(self._back_to_server)
+        self.stack.addWidget(trying)
+        return trying
+
+    @cached_property
+    def difference(self) -> DifferenceView:
+        """What is new or changed."""
+        view = DifferenceView(self._mcp, title=SEEN_TITLE, words=SEEN_WORDS, done="I have read this, switch on")
+        view.closed.connect(self._back_to_server)
+        self.stack.addWidget(view)
+        return view
+
+    @cached_property
+    def server(self) -> ServerPage:
+        """The page of one server."""
+        page, mcp = ServerPage(), self._mcp
         page.back.connect(self._leave_server)
         page.edit.connect(self._edit)
         page.remove.connect(lambda: mcp.remove(page.name))
@@ -89,7 +118,11 @@ class McpPage(DeclaredPage):
         page.in_sight.connect(self._server_in_sight)
         page.sign_out.connect(lambda: mcp.sign_out(page.name))
         self._connect_signing(page.signing, lambda: page.name)
-        mcp.address_ready.connect(_open)
+        self.stack.addWidget(page)
+        return page
+
+    def _shows(self, view: str) -> bool:
+        return self._has(view) and self.stack.currentWidget() is getattr(self, view)
 
     def _connect_signing(self, panel: SignInPanel, name: Callable[[], str]) -> None:
         mcp = self._mcp
@@ -129,9 +162,9 @@ class McpPage(DeclaredPage):
         self.own_head.emit(is_shown)
 
     def _failed(self, why: str) -> None:
-        if self.stack.currentWidget() is self.server:
+        if self._shows("server"):
             self.server.say(why)
-        elif self.stack.currentWidget() is self.form:
+        elif self._shows("form"):
             self.form.pasted.say_no(why)
 
     def add_server(self) -> None:
@@ -143,12 +176,12 @@ class McpPage(DeclaredPage):
         """Show the form of a tool's arguments."""
         tool = self._mcp.tool(name)
         if tool is not None:
-            self._from_server = self.stack.currentWidget() is self.server
+            self._from_server = self._shows("server")
             self.trying.show_tool(tool)
             self.stack.setCurrentWidget(self.trying)
 
     def _look(self, found: object) -> None:
-        self._from_server = self.stack.currentWidget() is self.server
+        self._from_server = self._shows("server")
         self.difference.show_difference(found)  # type: ignore[arg-type]  # a signal's argument
         self.stack.setCurrentWidget(self.difference)
 
@@ -157,35 +190,47 @@ class McpPage(DeclaredPage):
     def refresh(self) -> None:
         """Show what the view-model has now; cards stay, with what is open in them."""
         rows = self._mcp.rows
+        self._show_top(bool(rows))
+        self._show_cards(rows)
+        self._follow_server(rows)
+        names = {tool.name for row in rows for tool in row.tools if not tool.off}
+        if self._shows("trying") and self.trying.name not in names:
+            self.show_view("servers")
+
+    def _show_top(self, has_rows: bool) -> None:
+        key = (has_rows, self._mcp.file_problems, self._mcp.keeps_last_good)
+        if key == self._top_key:
+            return
+        self._top_key = key
         clear(self._top)
         self._top.addWidget(Paragraph(INTRO, "body", "2"))
         for widget in self._wrong():
             self._top.addWidget(widget)
-        if not rows:
+        if not has_rows:
             self._top.addWidget(self._nothing())
-        self._show_cards(rows)
-        self._follow_server(rows)
-        names = {tool.name for row in rows for tool in row.tools if not tool.off}
-        if self.stack.currentWidget() is self.trying and self.trying.name not in names:
-            self.show_view("servers")
 
     def _follow_server(self, rows: tuple[McpRow, ...]) -> None:
+        if not self._has("server"):
+            return
         row = next((row for row in rows if row.name == self.server.name), None)
         if row is not None:
             self.server.show_row(row)
-        elif self.stack.currentWidget() is self.server:  # it was removed
+        elif self._shows("server"):  # it was removed
             self.show_view("servers")
             self.add.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_cards(self, rows: tuple[McpRow, ...]) -> None:
-        names = [row.name for row in rows]
-        if list(self._cards) != names:
+        if list(self._cards) != [row.name for row in rows]:
             clear(self._middle)
             self._cards = {row.name: self._card(row) for row in rows}
             for card in self._cards.values():
                 self._middle.addWidget(card)
+        self._filling.begin(self._filled(rows))
+
+    def _filled(self, rows: tuple[McpRow, ...]) -> Iterator[None]:
         for row in rows:
-            self._cards[row.name].show_row(row)
+            if self._cards[row.name].show_row(row):
+                yield
 
     def _card(self, row: McpRow) -> ServerCard:
         card, name = ServerCard(), row.name

@@ -5,7 +5,7 @@ Names, descriptions and hints are the server's words; they are shown as such and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
@@ -91,15 +91,15 @@ class ServerPage(QFrame):
         column.addWidget(self._above)
         self.stack = QStackedWidget()
         column.addWidget(self.stack, 1)
-        self._views: dict[str, QWidget] = {
-            "tools": self._make_tools(),
-            "resources": self._make_offered(),
-            "prompts": self._make_offered(),
-            "log": self._make_log(),
-            "started": self._make_started(),
+        self._makers: dict[str, Callable[[], QWidget]] = {
+            "tools": self._make_tools,
+            "resources": self._make_offered,
+            "prompts": self._make_offered,
+            "log": self._make_log,
+            "started": self._make_started,
         }
-        for view in self._views.values():
-            self.stack.addWidget(view)
+        self._views: dict[str, QWidget] = {}
+        self._view("tools")
         self.tabs.chosen.connect(self.show_tab)
 
     def _make_head(self) -> QWidget:
@@ -118,6 +118,19 @@ class ServerPage(QFrame):
         self._actions = Row(spacing=8)
         self._head.addLayout(self._actions)
         return head
+
+    def _view(self, tab: str) -> QWidget:
+        """What a tab shows, made when it is wanted."""
+        if tab not in self._views:
+            self._views[tab] = self._makers[tab]()
+            self.stack.addWidget(self._views[tab])
+        return self._views[tab]
+
+    def make_views(self) -> Iterator[None]:
+        """Make what is behind the tabs, one after the other."""
+        for tab in self._makers:
+            yield
+            self._view(tab)
 
     def _make_tools(self) -> QWidget:
         view = Scroller(margins=MARGINS, spacing=10)
@@ -194,7 +207,7 @@ class ServerPage(QFrame):
         elif self.tabs.value == "started":
             bare = replace(row, tools=(), log=(), instructions=None, offering=None, offers=McpOffers(""), tasks=())
             self._part("started", bare, lambda: self._show_started(row))
-        elif isinstance(view := self._views[self.tabs.value], OfferedView):
+        elif isinstance(view := self._view(self.tabs.value), OfferedView):
             view.show_row(row, self.tabs.value)
 
     def say(self, why: str) -> None:
@@ -217,7 +230,7 @@ class ServerPage(QFrame):
         self._failed.hide()
         self._show_above()
         self.tabs.set_value(tab)
-        self.stack.setCurrentWidget(self._views[tab])
+        self.stack.setCurrentWidget(self._view(tab))
         if self._row is not None:
             self._show_tab(self._row)
 

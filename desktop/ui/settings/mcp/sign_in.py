@@ -48,13 +48,14 @@ class SignInPanel(QWidget):
         self._column = Column(self, spacing=8)
         self.hide()
 
-    def show_facts(self, facts: SignInFacts, where: str) -> None:
-        """Show how it stands now."""
+    def show_facts(self, facts: SignInFacts, where: str) -> bool:
+        """Show how it stands now. Returns whether that is anything else than before."""
         if (facts, where) == (self.facts, self._where):
-            return
+            return False
         self._later = self._later and facts.stage == self.facts.stage
         self.facts, self._where = facts, where
         self._build()
+        return True
 
     def _build(self) -> None:
         had_keys = self.isAncestorOf(self.window().focusWidget() or self.window())

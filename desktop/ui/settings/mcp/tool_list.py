@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.mcp.rows import McpRow, McpToolRow
@@ -14,13 +14,12 @@ from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.turns import Turns
 
 PAGE = 25
 """Tools that are shown at once."""
 FIND_FROM = 12
 """Tools from which on there is a field to find one."""
-AT_ONCE = 1
-"""Rows that are made before the window does something else."""
 Shown = tuple[McpToolRow, bool, str, bool]
 """(tool, whether it is open, why its category is fixed, whether it is the last)."""
 
@@ -37,29 +36,37 @@ class ToolList(QWidget):
         self.warns: Callable[[str, str], str] = lambda *_: ""
         """Of a path that a changed declaration names and is closed to all tools."""
         self._tools: tuple[McpToolRow, ...] = ()
-        self._fixed, self._page = "", 0
+        self._server, self._fixed, self._page = "", "", 0
         self._open: dict[str, bool] = {}
         """By the server's names: whether what they take is shown, where a person said so."""
         self._wanted: list[Shown] = []
         self._rows: list[tuple[Shown, ToolRow]] = []
-        column = Column(self, spacing=8)
+        column = self._lines = Column(self, spacing=8)
         self.field = Field("Find a tool", hint="Find a tool", icon="search")
         self.field.textChanged.connect(self._first_page)
         column.addWidget(self.field)
-        self._card = pane("card")
-        self._column = Column(self._card, margins=1, spacing=0)
+        self._card, self._column = _card()
         column.addWidget(self._card)
         self._none = Text("No tool has these words.", "small", "2")
         column.addWidget(self._none)
         self.pager = Pager(self._turn)
         column.addLayout(self.pager)
-        self._making = QTimer(self, singleShot=True, interval=0)
-        self._making.timeout.connect(self._make)
+        self._making = Turns(self)
 
     def show_tools(self, row: McpRow) -> None:
         """Show the tools as they are now; what is the same stays, with what is open in it."""
-        self._tools, self._fixed = row.tools, row.weak
+        if row.name != self._server:
+            self._start_over()
+        self._server, self._tools, self._fixed = row.name, row.tools, row.weak
         self._refresh()
+
+    def _start_over(self) -> None:
+        """No row of another server is in sight while those of this one are made."""
+        before, self._rows = self._card, []
+        self._card, self._column = _card()
+        self._lines.replaceWidget(before, self._card)
+        before.hide()
+        before.deleteLater()
 
     def _found(self) -> list[McpToolRow]:
         words = self.field.text().lower().split()
@@ -77,36 +84,44 @@ class ToolList(QWidget):
         self._none.setVisible(bool(self._tools) and not tools)
         last = len(tools) - 1
         self._wanted = [(tool, self._is_open(tool), self._fixed, at == last) for at, tool in enumerate(tools)]
-        for _, widget in self._rows[len(tools) :]:
-            self._drop(widget)
-        del self._rows[len(tools) :]
-        self._making.start()
+        self._making.begin(self._made())
 
     def _is_open(self, tool: McpToolRow) -> bool:
         return self._open.get(tool.server_name, tool.unseen and tool.changed)
 
-    def _make(self) -> None:
-        """The next rows that are not as they should be; the rest when the window had its turn."""
-        made = 0
+    def _made(self) -> Iterator[None]:
+        """Drops the rows that are too many, and makes those that are not as they should be."""
+        while len(self._rows) > len(self._wanted):
+            self._drop(self._rows.pop()[1])
+            yield
         for at, wanted in enumerate(self._wanted):
-            if at < len(self._rows) and self._rows[at][0] == wanted:
-                continue
-            if made == AT_ONCE:
-                self._making.start()
-                return
-            self._put(at, wanted)
-            made += 1
-        self._making.stop()
+            if at >= len(self._rows) or self._rows[at][0] != wanted:
+                self._put(at, wanted)
+                yield
+            for _ in self._rows[at][1].rest:  # not "yield from": what comes in between would end the row's own pieces
+                yield
+        self._card.setMinimumHeight(0)
+
+    def _hold_place(self, row: ToolRow) -> None:
+        """The card is as high as all rows will make it: nothing but the new row is laid out and painted."""
+        self._card.setMinimumHeight(row.sizeHint().height() * len(self._wanted) + 2)
 
     def _put(self, at: int, wanted: Shown) -> None:
         row = self._row(wanted)
-        self._column.insertWidget(at, row)
-        row.show()
-        if at < len(self._rows):
-            self._drop(self._rows[at][1])
-            self._rows[at] = (wanted, row)
-        else:
+        if at == len(self._rows):
+            self._column.insertWidget(at, row)
             self._rows.append((wanted, row))
+            row.show()
+            if at == 0:
+                self._hold_place(row)
+            return
+        before, self._rows[at] = self._rows[at][1], (wanted, row)
+        keys = before.keys_at
+        before.hide()
+        self._column.replaceWidget(before, row)
+        row.show()
+        row.take_keys(keys)
+        before.deleteLater()
 
     def _drop(self, row: ToolRow) -> None:
         row.hide()  # while it still has its place: keys that are in it go on beside it
@@ -125,10 +140,10 @@ class ToolList(QWidget):
     def _show_open(self, name: str, is_open: bool) -> None:
         self._open[name] = is_open
         self._refresh()
-        self._make()  # this one now: nothing else is another
-        row = next((row for shown, row in self._rows if shown[0].server_name == name), None)
-        if row is not None and row.is_open == is_open:
-            row.more.setFocus(Qt.FocusReason.OtherFocusReason)
+        at = next((at for at, shown in enumerate(self._wanted) if shown[0].server_name == name), None)
+        if at is not None and at < len(self._rows):  # this one now: keys go on in it
+            self._put(at, self._wanted[at])
+            self._rows[at][1].take_keys("more")
 
     def _first_page(self) -> None:
         self._page = 0
@@ -137,3 +152,11 @@ class ToolList(QWidget):
     def _turn(self, by: int) -> None:
         self._page += by
         self._refresh()
+
+
+def _card() -> tuple[QWidget, Column]:
+    """A card for rows, which stand at its top."""
+    card = pane("card")
+    column = Column(card, margins=1, spacing=0)
+    column.addStretch(1)
+    return card, column

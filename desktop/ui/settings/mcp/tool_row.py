@@ -3,7 +3,7 @@ changed, that is shown before it can be switched on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -72,8 +72,20 @@ class ToolRow(QFrame):
         column.addLayout(self._body)
         self._finding = Background(self, self._compared)
         self.take: Button | None = None
-        if is_open:
-            self._open_body()
+        self._asks = is_open and tool.switchable and bool(tool.off) and (tool.unseen or tool.changed)
+        self.whole = not is_open
+        self.rest = self._open_body() if is_open else iter(())
+        """What is below its line, piece by piece: whoever shows the row has it made, and it is ``whole``."""
+
+    @property
+    def keys_at(self) -> str:
+        """Which of its controls has the keys, or ""."""
+        return next((name for name in ("switch", "chooser", "more") if getattr(self, name).hasFocus()), "")
+
+    def take_keys(self, control: str) -> None:
+        """Keys go to the control of that name, as far as there is one."""
+        if control:
+            getattr(self, control).setFocus(Qt.FocusReason.OtherFocusReason)
 
     # -- the line that is always there --------------------------------------------------------------------------------
 
@@ -137,20 +149,23 @@ class ToolRow(QFrame):
         self.switch.setChecked(not self.tool.off)  # it moves when it is so
         if on and not self.is_open and (self.tool.unseen or self.tool.changed):
             self.opened.emit(True)  # its words are read first
-        elif on and self.take is not None:
-            self.take.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif on and self._asks:
+            if self.take is not None:
+                self.take.setFocus(Qt.FocusReason.OtherFocusReason)
         else:
             self.switched.emit(on)
 
     # -- what it says and takes ---------------------------------------------------------------------------------------
 
-    def _open_body(self) -> None:
-        tool = self.tool
+    def _open_body(self) -> Iterator[None]:
         for words in self._said():
             self._body.addWidget(Paragraph(shown(words), "small", "3"))
-        if tool.switchable and tool.off and (tool.unseen or tool.changed):
+        yield
+        if self._asks:
             self._body.addWidget(self._ask())
+            yield
         self._body.addWidget(self._takes())
+        self.whole = True
 
     def _said(self) -> list[str]:
         tool = self.tool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -87,26 +87,43 @@ class TextArea(QPlainTextEdit):
 
 
 class Combo(QComboBox):
-    """A choice from a list. ``quiet`` is the small chip-like look; ``icon`` stands before the text."""
+    """A choice from a list, which ``fill`` puts there. ``quiet`` is the small chip-like look."""
+
+    adjusts = QComboBox.SizeAdjustPolicy.AdjustToContents
 
     def __init__(self, name: str, *, quiet: bool = False) -> None:
         super().__init__()
         self.setAccessibleName(name)
         self.setProperty("quiet", "true" if quiet else "false")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaxVisibleItems(12)
-        self.setItemDelegate(QStyledItemDelegate(self))  # the style's own paints a menu, in the accent colour
+        self._has_list = False
 
     def fill(self, choices: list[tuple[str, object]], current: object = None) -> None:
         """Replace the choices, (text, data); ``current`` is the data to select. Emits nothing."""
         self.blockSignals(True)
+        self._make_list()
         self.clear()
         for text, data in choices:
             self.addItem(text, data)
         index = self.findData(current)
         self.setCurrentIndex(index if index >= 0 else 0)
         self.blockSignals(False)
+
+    def _make_list(self) -> None:
+        """With the first choices Qt makes the list, ten widgets; one without choices does without them."""
+        if not self._has_list:
+            self._has_list = True
+            self.setSizeAdjustPolicy(self.adjusts)
+            self.setItemDelegate(QStyledItemDelegate(self))  # the style's own paints a menu, in the accent colour
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Qt makes the list in order to give it the new font or style."""
+        if self._has_list or event.type() not in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            super().changeEvent(event)
+        else:
+            self.updateGeometry()
+            self.update()
 
     def minimumSizeHint(self) -> QSize:
         """Narrower than its longest choice, where there is no room for that."""
