@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.keyring import KeyringEntry
-from desktop.presenter.settings.keys import ProviderKeyRow, ToolSecretRow, Use
+from desktop.presenter.settings.keys import TOKEN, OwnSecretRow, ProviderKeyRow, ToolSecretRow, Use
 
 GITHUB = KeyringEntry("assent", "github")
 LOGIN = KeyringEntry("login", "ida@example.org")
@@ -37,6 +37,8 @@ class SampleKeys(QObject):
         self.note = ""
         self.providers = PROVIDERS
         self.tools = TOOLS
+        words = "The token of `assent mcp --http`: a program that has it calls what you offer to other apps."
+        self.own = (OwnSecretRow(TOKEN, words, "kept"),)
         self.calls: list[tuple[Any, ...]] = []
 
     def refusal(self, entry: KeyringEntry) -> str:

@@ -73,6 +73,7 @@ ROWS = (
                 unseen=True,
                 before=_BEFORE,
                 now=_AFTER,
+                noticed=time.time() - 3 * 86_400,
             ),
             _tool("write_file", "write", "Writes a file, replacing what is there.", "may destroy"),
             _tool("move_file", "admin", "Moves or renames a file."),

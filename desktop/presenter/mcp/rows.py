@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,17 @@ class McpToolRow:
     """The same as it is now."""
     title: str = ""
     """What the server calls it for people."""
+    noticed: float = 0.0
+    """When its change was noticed, in seconds since the epoch; 0: it has not changed."""
+
+    @property
+    def changed_words(self) -> str:
+        """That it has changed, and the day on which that was noticed: ``changed 24 Nov``."""
+        if not self.noticed:
+            return "changed"
+        then, today = time.localtime(self.noticed), time.localtime()
+        day = "today" if then[:3] == today[:3] else f"{then.tm_mday} {time.strftime('%b', then)}"
+        return f"changed {day}"
 
     @property
     def params(self) -> tuple[tuple[str, str, str], ...]:
@@ -267,6 +279,7 @@ def _tool_row(tool: ToolFacts) -> McpToolRow:
         tool.seen_text if other else "",
         offered.text,
         offered.title,
+        tool.noticed,
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError, SecretsUnavailable
-from desktop.domain.keyring import OWN_SERVICE, KeyPlace, KeyringEntry
+from desktop.domain.keyring import OUTSIDE_TOKEN, OWN_SERVICE, KeyPlace, KeyringEntry
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.words import count_words
 
@@ -61,6 +61,19 @@ class ToolSecretRow:
     def tools(self) -> tuple[str, ...]:
         """The tools that use the secret."""
         return tuple(dict.fromkeys(use.tool for use in self.uses))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSecretRow:
+    """What Assent keeps for itself, beside keys of providers: no tool is given it."""
+
+    entry: KeyringEntry
+    words: str
+    state: KeyState
+
+
+TOKEN = KeyringEntry(OWN_SERVICE, OUTSIDE_TOKEN)
+_THERE = ("kept", "waiting", "session")
 
 
 def cleaned(text: str, *, inner_spaces: bool = True) -> tuple[str, str]:
@@ -143,6 +156,13 @@ class KeysViewModel(QObject):
         state: KeyState = "not_agreed" if untouched else self._states.get(str(entry), "looking")
         return ToolSecretRow(entry, uses, state, foreign, waiting, self._tools.holders(entry))
 
+    @property
+    def own(self) -> tuple[OwnSecretRow, ...]:
+        """What Assent keeps for itself, as far as it is there."""
+        state = self._states.get(str(TOKEN), "looking")
+        words = "The token of `assent mcp --http`: a program that has it calls what you offer to other apps."
+        return (OwnSecretRow(TOKEN, words, state),) if state in _THERE else ()
+
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def look(self) -> None:
@@ -162,6 +182,7 @@ class KeysViewModel(QObject):
                 for at in tuple(self._setup.connections):
                     if at.secret_name:
                         self._states[at.connection_id] = await self._state(self._length_of_key, at)
+                self._states[str(TOKEN)] = await self._state(self._length_of_token, TOKEN)
                 for row in self.tools:
                     if row.state not in ("not_agreed", "never"):
                         self._states[str(row.entry)] = await self._state(self._length_of_entry, row.entry)
@@ -174,6 +195,10 @@ class KeysViewModel(QObject):
     async def _length_of_key(self, at: Connection) -> tuple[int | None, KeyPlace]:
         value = await self._secrets.get(at.secret_name)
         return None if value is None else len(value), self._tools.place(KeyringEntry(OWN_SERVICE, at.secret_name))
+
+    async def _length_of_token(self, entry: KeyringEntry) -> tuple[int | None, KeyPlace]:
+        value = await self._secrets.get(entry.user)
+        return None if value is None else len(value), self._tools.place(entry)
 
     async def _length_of_entry(self, entry: KeyringEntry) -> tuple[int | None, KeyPlace]:
         return await self._tools.length(entry), self._tools.place(entry)
@@ -276,6 +301,15 @@ class KeysViewModel(QObject):
             return "It is deleted."
 
         self._act(str(entry), work)
+
+    def delete_token(self) -> None:
+        """Forget the token of `assent mcp --http`."""
+
+        async def work() -> str:
+            await self._secrets.delete(TOKEN.user)
+            return "It is deleted. One that runs goes on with it until it ends; the next start makes another."
+
+        self._act(str(TOKEN), work)
 
     def agree(self, entry: KeyringEntry, tools: Sequence[str]) -> None:
         """These tools may read this entry, too, which another program keeps or another tool was given."""

@@ -23,7 +23,7 @@ from desktop.tools.mcp.fetching import NOT_FOUND, OFFLINE, StartWatch
 from desktop.tools.mcp.launch import ServerConfinement, ServerLaunch
 from desktop.tools.mcp.offered import INSTRUCTIONS, OFFERS, Offered, instructions_of, judged, offers_of, plain
 from desktop.tools.mcp.person import PersonOfServer
-from desktop.tools.mcp.pins import Standing
+from desktop.tools.mcp.pins import SeenAs
 from desktop.tools.mcp.questions import ServerQuestions
 from desktop.tools.mcp.reading.answer import ServerAnswer
 from desktop.tools.mcp.reading.listed import Listed, listed
@@ -91,7 +91,7 @@ class McpServer:
         self.instructions: Offered | None = None
         self.offering: Offered | None = None
         self.listed = Listed()
-        self.standings: dict[str, tuple[Standing, str]] = {}
+        self.standings: dict[str, SeenAs] = {}
         self.log: tuple[str, ...] = ()
         self.standing = StandingWishes(self._said)
 
@@ -245,7 +245,7 @@ class McpServer:
         return (*(one for one in (self.instructions, self.offering) if one is not None), *self.offered)
 
     def _seen(self, raw: str) -> bool:
-        return self.standings.get(raw, ("new", ""))[0] == "seen"
+        return self.standings.get(raw, SeenAs("new")).standing == "seen"
 
     @property
     def guidance(self) -> str:

@@ -74,6 +74,8 @@ class ToolFacts:
     seen_text: str = ""
     barred: bool = False
     """It could not be on whatever the person says on the page."""
+    noticed: float = 0.0
+    """When its change was noticed, in seconds since the epoch; 0: it has not changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,10 +478,13 @@ def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str], tasks
 def _tool_facts(server: McpServer, offered: Offered, barred: str) -> ToolFacts:
     rule = server.definition.rule(offered.raw)
     category = Category.ADMIN if server.confinement.weak else rule.category or server.definition.category
-    standing, before = server.standings.get(offered.raw, (None, ""))
+    seen = server.standings.get(offered.raw)
     off = barred or _standing_words(server, offered)
-    return ToolFacts(offered, category, standing, off, before, bool(barred))
+    if seen is None:
+        return ToolFacts(offered, category, None, off, barred=bool(barred))
+    return ToolFacts(offered, category, seen.standing, off, seen.text, bool(barred), seen.noticed)
 
 
 def _standing_words(server: McpServer, offered: Offered) -> str:
-    return _STANDING.get(server.standings.get(offered.raw, ("new", ""))[0], "")
+    seen = server.standings.get(offered.raw)
+    return _STANDING.get(seen.standing if seen is not None else "new", "")

@@ -20,6 +20,7 @@ from desktop.tools.mcp.asking.questions import CallUnderWay
 from desktop.tools.mcp.definitions import SOURCE, ToolRule
 from desktop.tools.mcp.offered import Offered
 from desktop.tools.mcp.pieces import in_pieces
+from desktop.tools.mcp.pins import SeenAs
 from desktop.tools.mcp.preview import preview_of
 from desktop.tools.mcp.reading.answer import ServerAnswer
 from desktop.tools.mcp.server import START_TIMEOUT_S, McpServer
@@ -98,7 +99,7 @@ class McpTool:
         """The server declares it otherwise by now, or not at all, and nobody has seen that."""
         server, raw = self._server, self.offered.raw
         now = next((one for one in server.offered if one.raw == raw and not one.problem), None)
-        standing = server.standings.get(raw, ("new", ""))[0]
+        standing = server.standings.get(raw, SeenAs("new")).standing
         if now is not None and now.digest == self.offered.digest and standing == "seen":
             return None
         what = "offers it no longer" if now is None else "has changed it, and that was not looked at yet"

@@ -281,6 +281,8 @@ class McpConnection:
     async def _on_notify(self, _context: Any, method: str, params: Any) -> None:
         if method == "notifications/message":
             self._log.add(params)
+        elif method == "notifications/elicitation/complete":
+            self._exchange.page_done(params)
         else:
             self._changes.hear(method, params)
 

@@ -43,6 +43,7 @@ WATCHED_MAX = 50  # resources that are watched
 AGREE_TIMEOUT = 5.0  # seconds until it agrees to say when a resource changes
 LISTEN_FAILURES = 3  # refusals in a row after which changes are not asked for any more
 LISTEN_HEALTHY = 30.0  # seconds after which the end of such a request counts as none
+PAGE_TIMEOUT = 60.0  # seconds for a person on a page until its request is made again; at most half of what it has left
 TASK_ID_MAX = 256
 TASK_PAUSE, TASK_PAUSE_MIN, TASK_PAUSE_MAX = 1.0, 0.2, 10.0  # seconds between two looks at a task
 TASK_TTL = 24 * 3600 * 1000  # milliseconds that a result is asked to be kept

@@ -18,6 +18,12 @@ class RequestUnderWay:
         self._paused = 0
         self._left = 0.0
 
+    @property
+    def left(self) -> float:
+        """Seconds of its time."""
+        when = self._clock.when()
+        return self._left if when is None else when - asyncio.get_running_loop().time()
+
     def pause(self) -> None:
         """Stop its time; nests."""
         self._paused += 1

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from shots.keys import GITHUB, LOGIN, WEATHER, SampleKeys
 from shots.samples import SampleSetup
 
-from desktop.domain.keyring import KeyringEntry
+from desktop.domain.keyring import OUTSIDE_TOKEN, KeyringEntry
 from desktop.domain.models import Connection
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.keys import KeysViewModel, Use, cleaned
@@ -71,6 +71,14 @@ def shown(qtbot: QtBot, theme: Theme) -> Shown:
     made = Shown()
     qtbot.addWidget(made.page)
     return made
+
+
+def test_the_token_of_other_programs_is_deleted_after_a_question(shown: Shown) -> None:
+    assert "The token of `assent mcp --http`: a program that has it calls what you offer to other apps." in shown.words
+    shown.press("Delete assent/mcp-http-token")
+    assert "given the next one" in shown.words
+    shown.dialog.answered.emit("delete")
+    assert shown.keys.calls[-1][0] == "delete_token"
 
 
 @pytest.mark.spec("R-UI-6", "R-SEC-1")
@@ -337,6 +345,14 @@ async def test_the_page_follows_the_real_keyring(world: World) -> None:
     stolen = "assent/connection/gui-mistral"
     mine, other = str(world.mine), str(world.other)
     assert await world.settled() == {mine: "missing", other: "not_agreed", stolen: "never", "mistral": "kept"}
+    assert world.keys.own == (), "no program was given a token"
+    await world.keyring.put(OUTSIDE_TOKEN, "t" * 43)
+    world.keys.look()
+    await world.settled()
+    assert [(str(row.entry), row.state) for row in world.keys.own] == [("assent/mcp-http-token", "kept")]
+    assert (await world.after(world.keys.delete_token))[0]
+    assert await world.keyring.get(OUTSIDE_TOKEN) is None
+    assert world.keys.own == ()
     assert not world.redactor.contains_known("value-of-another"), "it was not looked at"
     assert await world.after(world.keys.test, world.mine) == (False, f"There is no {mine} in the keyring.")
     assert await world.after(world.keys.keep, world.mine, f" {SECRET}\n", ("gh",)) == (

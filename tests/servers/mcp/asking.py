@@ -1,7 +1,8 @@
 """An MCP server in plain Python, of the revision 2025-11-25, whose one tool asks the person what it is told to ask.
 
 ``ask``: ``questions`` are the parameters of each, as JSON; ``wait``: whether it answers only when all are answered;
-``times``: how often it asks the first, one after the other.
+``times``: how often it asks the first, one after the other. ``first``: pages that have to be seen before there is an
+answer, as the error that names them; ``done``: whether it says that the person is done there, and is content then.
 """
 
 import json
@@ -13,8 +14,9 @@ SCHEMA = {
         "questions": {"type": "array", "items": {"type": "object"}},
         "wait": {"type": "boolean"},
         "times": {"type": "integer"},
+        "first": {"type": "array", "items": {"type": "object"}},
+        "done": {"type": "boolean"},
     },
-    "required": ["questions"],
 }
 
 
@@ -35,7 +37,27 @@ def again(number, question, times):
     answered(number, " ".join(answers))
 
 
+SEEN = set()
+
+
+def wants_pages(number, pages, done):
+    wanted = [page for page in pages if page["elicitationId"] not in SEEN]
+    if not wanted:
+        answered(number, "seen")
+        return
+    data = {"elicitations": wanted}
+    send({"id": number, "error": {"code": -32042, "message": "see this first", "data": data}})
+    if done:
+        SEEN.update(page["elicitationId"] for page in wanted)
+        for page in [{"elicitationId": "of nobody"}, *wanted]:
+            params = {"elicitationId": page["elicitationId"]}
+            send({"method": "notifications/elicitation/complete", "params": params})
+
+
 def ask(number, arguments):
+    if "first" in arguments:
+        wants_pages(number, arguments["first"], arguments.get("done", True))
+        return
     if "times" in arguments:
         again(number, arguments["questions"][0], arguments["times"])
         return

@@ -104,6 +104,13 @@ class KeyDialogs:
         )
         self._decide(dialog, "delete", partial(self._keys.delete, row.entry))
 
+    def delete_token(self) -> None:
+        """Ask before programs are shut out."""
+        text = f"Programs that were given it have to be given the next one. {FOR_GOOD}"
+        title = "Delete the token of assent mcp --http?"
+        dialog = self._dialog(title, text, DialogAnswer("delete", "Delete the token", "admin"))
+        self._decide(dialog, "delete", partial(self._keys.delete_token))
+
     def agree(self, row: ToolSecretRow) -> None:
         """A tool wants what another program keeps, or what was given to another tool."""
         tools = ", ".join(map(shown_line, row.waiting))

@@ -78,7 +78,7 @@ class KeysPage(Scroller):
     def refresh(self) -> None:
         """Show what the view-model has now."""
         keys = self._keys
-        state = (keys.note, keys.providers, keys.tools, dict(self._outcomes))
+        state = (keys.note, keys.providers, keys.own, keys.tools, dict(self._outcomes))
         if state == self._shown:
             return
         self._shown = state
@@ -91,6 +91,11 @@ class KeysPage(Scroller):
             self._providers.addWidget(self._provider(provider))
         if not keys.providers:
             self._providers.addWidget(Paragraph(NO_PROVIDER, "body", "2"))
+        for own in keys.own:
+            title = Text(shown_line(str(own.entry)), "code", elide="middle")
+            acts: list[Act] = [("Delete…", f"Delete {own.entry}", "danger", self.dialogs.delete_token)]
+            lines = (own.words, "No tool is given it.")
+            self._tools.addWidget(self._card(title, own.state, lines, acts, str(own.entry), str(own.entry)))
         for row in keys.tools:
             self._tools.addWidget(self._tool(row))
         if not keys.tools:

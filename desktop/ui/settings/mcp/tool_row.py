@@ -120,7 +120,7 @@ class ToolRow(QFrame):
         long = len(self.name) > LONG_NAME
         head.addWidget(Text(self.name, "code", "3" if tool.off else "1", elide="right" if long else "none"), int(long))
         if tool.unseen:
-            head.addWidget(Badge("changed on disk", "changed") if tool.changed else Text("new", "small", "3"))
+            head.addWidget(Badge("changed on disk", tool.changed_words) if tool.changed else Text("new", "small", "3"))
         if not long:
             head.addStretch(1)
         column.addLayout(head)

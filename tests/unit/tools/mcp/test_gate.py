@@ -339,12 +339,18 @@ def processes_naming(text: str) -> list[str]:
 
 @pytest.mark.spec("R-FS-10")
 async def test_what_a_person_switched_off_stays_off_also_when_it_changes_until_they_accept_it(tmp_path: Path) -> None:
-    pins = McpPins(PinFile(tmp_path / "pins.json"))
+    now = [100.0]
+    pins = McpPins(PinFile(tmp_path / "pins.json"), lambda: now[0])
     one, other = (Offered("say", "files-say", words, digest=words, text=words) for words in ("Says it.", "Sends it."))
     pins.accept("files", "program", [one])
     pins.switch_off("files", "program", ["say", "gone"])
-    assert pins.standings("files", "program", [one]) == {"say": ("off", "Says it.")}
-    assert pins.standings("files", "program", [other]) == {"say": ("off", "Says it.")}
+    assert pins.standings("files", "program", [one]) == {"say": ("off", "Says it.", 0.0)}
+    assert pins.standings("files", "program", [other]) == {"say": ("off", "Says it.", 100.0)}
     pins.accept("files", "program", [other])
     assert pins.standings("files", "program", [one, other])["say"][0] == "seen"
-    assert pins.standings("files", "program", [one]) == {"say": ("changed", "Sends it.")}
+    assert pins.standings("files", "program", [one]) == {"say": ("changed", "Sends it.", 100.0)}
+    now[0] = 300.0
+    again = McpPins(PinFile(tmp_path / "pins.json"), lambda: now[0])
+    assert again.standings("files", "program", [one])["say"].noticed == 100.0, "the day on which it was noticed"
+    third = Offered("say", "files-say", "Third.", digest="Third.", text="Third.")
+    assert again.standings("files", "program", [third])["say"].noticed == 300.0, "another change"

@@ -172,6 +172,49 @@ async def test_a_page_to_open_is_asked_about_with_its_address(desk: Desk) -> Non
     assert desk.asked[0].url == "https://visits.example/1"
 
 
+PAGE = {"mode": "url", "message": "Confirm it.", "url": "https://visits.example/1", "elicitationId": "1"}
+
+
+async def test_a_page_that_is_wanted_before_an_answer_is_opened_and_the_call_is_made_again(desk: Desk) -> None:
+    desk.answers = [PersonAnswer("accept")] * 2
+    result = await desk.call(first=[PAGE, {**PAGE, "url": "https://visits.example/2", "elicitationId": "2"}])
+    assert result.result.text == "seen"
+    assert [one.url for one in desk.asked] == ["https://visits.example/1", "https://visits.example/2"]
+    assert [one.tool for one in desk.asked] == ["asking-ask"] * 2
+
+
+async def test_a_page_on_which_the_person_is_not_done_in_time_is_told_and_not_shown_twice(desk: Desk) -> None:
+    desk.answers = [PersonAnswer("accept")] * 2
+    result = await desk.call(first=[PAGE], done=False)
+    assert result.result.is_error
+    assert "not done there yet" in result.result.text
+    assert len(desk.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "answer", "asked"),
+    [
+        (PAGE, "decline", 1),
+        ({**PAGE, "url": "file:///etc/shadow"}, "accept", 0),
+        ({**PAGE, "mode": "form", "requestedSchema": FORM, "url": None}, "accept", 0),
+    ],
+)
+async def test_a_page_that_is_not_opened_ends_the_call(
+    desk: Desk, page: dict[str, Any], answer: Any, asked: int
+) -> None:
+    desk.answers = [PersonAnswer(answer)]
+    result = await desk.call(first=[page])
+    assert result.result.is_error
+    assert "page" in result.result.text
+    assert len(desk.asked) == asked
+
+
+async def test_an_error_that_names_no_pages_is_an_error_and_too_many_pages_are_none(desk: Desk) -> None:
+    many = [{**PAGE, "elicitationId": str(at)} for at in range(10)]
+    assert "more at once" in (await desk.call(first=many)).result.text
+    assert not desk.most
+
+
 async def test_nobody_is_asked_where_no_window_is(desk: Desk) -> None:
     desk.leave()
     assert answers(await desk.call(QUESTION))["q0"] == {"action": "decline"}
