@@ -64,14 +64,18 @@ _STANDING = {
 
 @dataclass(frozen=True, slots=True)
 class ToolFacts:
-    """One tool as the page shows it, or a server's instructions. ``off`` is why it cannot be called, or "";
-    ``seen_text`` what was seen of it."""
+    """One tool as the page shows it, or a server's instructions."""
 
     offered: Offered
+    """What is offered."""
     category: Category
+    """Who has to agree to its calls."""
     standing: Standing | None
+    """How it stands; None: it was not looked up yet."""
     off: str = ""
+    """Why it cannot be called, or ""."""
     seen_text: str = ""
+    """What was seen of it."""
     barred: bool = False
     """It could not be on whatever the person says on the page."""
     noticed: float = 0.0
