@@ -41,4 +41,5 @@ class CallFacts:
     project: str = ""
     """The folder that the person's thread works in, as in ``RunMeta``; "": none."""
     also: str = ""
-    """Another name of it for rules that deny or ask: ``tides-read-resource`` for the resources of the server tides."""
+    """Another name of it for rules that deny or ask: ``tides-read-resource`` for the resources of the server tides, and
+    the tool whose refusals hold for it (``ToolSpec.bound_by``)."""

@@ -184,6 +184,9 @@ class ToolSpec:
     """Arguments that are left out of a rule which is proposed for a call, whatever their length."""
     on_server: str = ""
     """The argument that names an MCP server: what denies or asks about all of that server's tools does so here, too."""
+    bound_by: str = ""
+    """The older tool whose refusals hold for this one, too: what may not be written or read whole may not be in parts.
+    Nothing that allows that one allows this one."""
 
     @property
     def provider_name(self) -> str:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from desktop.app.wiring.keys import KeyServices
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.rule_book import RuleBook
 from desktop.domain.safety import SafetySettings
 from desktop.safety.boundary.consents import Consents
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.boundary.searching import BoundarySearch
 from desktop.safety.boundary.session_grants import SessionGrants
 from desktop.safety.changes.apply import JournaledApplier
 from desktop.safety.confinement.environment import AllowlistEnvironment
@@ -25,10 +27,15 @@ from desktop.services.changes.recording import Keeping, KeepingRecorder, KeepLim
 from desktop.services.skills.files import FilesWithSkills
 from desktop.settings import SettingsService
 from desktop.store import Store
+from desktop.tools.builtin.edit_file import EditFile
+from desktop.tools.builtin.edits.versions import ReadVersions
 from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
+from desktop.tools.builtin.finding import FindFiles, FindText
 from desktop.tools.builtin.shell import Bash
 from desktop.tools.cli.services import CliServices
 from desktop.tools.registry import ToolRegistry
+from desktop.workers.child import ChildProcess
+from desktop.workers.file_search_child import file_search
 
 CHANGES = "data/changes"
 """Where in the home the journals of changes are."""
@@ -126,8 +133,19 @@ async def open_boundary(
     reader, runner = LazyShellReader(policy, safety), GroupRunner(mask=keys.redactor.mask_known)
     bash = Bash(reader, policy, confinement, environment, runner, safety)
     reading = FilesWithSkills(files)
-    tools = ToolRegistry([ReadFile(reading, safety), ListDirectory(reading), WriteFile(files, recorder), bash])
+    versions = ReadVersions()
+    reads, lists = ReadFile(reading, safety, versions), ListDirectory(reading)
+    writes, edits = WriteFile(files, recorder, versions), EditFile(files, recorder, versions)
+    tools = ToolRegistry([reads, lists, writes, edits, bash])
     consents = Consents(policy, store.state)
     await consents.load()
     cli = CliServices(reader, policy, confinement, environment, runner, safety, consents)
     return BoundaryServices(policy, files, confinement, tools, cli, reading, consents, recorder)
+
+
+def add_finding(boundary: BoundaryServices, safety: Callable[[], SafetySettings], rules: RuleBook) -> ChildProcess:
+    """The tools that search trees, which heed a person's rules; the process for it, which runs while somebody does."""
+    search = file_search()
+    for kind in (FindText, FindFiles):
+        boundary.tools.register(kind(BoundarySearch(boundary.policy), search, safety, rules))
+    return search

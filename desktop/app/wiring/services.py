@@ -88,6 +88,8 @@ class Services:
     """Follows config.yaml, tools.yaml and mcp.yaml on the disk."""
     child: Child
     """The model host."""
+    search: Child
+    """The process that searches trees."""
     code: CodeSandbox
     """The sandbox of code that models write."""
     modes: ToolModes
@@ -141,7 +143,12 @@ class Services:
     async def stop_children(self) -> None:
         """End the processes that outlive a call."""
         await asyncio.gather(
-            self.child.stop(), self.mcp.close(), self.others.close(), self.secrets.close(), self.code.close()
+            self.child.stop(),
+            self.search.stop(),
+            self.mcp.close(),
+            self.others.close(),
+            self.secrets.close(),
+            self.code.close(),
         )
 
     async def close(self) -> None:

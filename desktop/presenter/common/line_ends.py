@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.sequences import in_common
 
 _ENDS = re.compile("\r\n|\r|\n|\u2029")
 
@@ -49,13 +49,3 @@ class LineEnds:
                 end = self._usual
             out.append(line + end)
         return "".join(out) + new[-1]
-
-
-def in_common(left: Sequence[str], right: Sequence[str]) -> int:
-    """How many lines or words both begin with."""
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count

@@ -25,7 +25,7 @@ else:
 MAX_PATH_TEXT = 4096
 _ATTEMPTS = 50
 _WINDOWS_DEVICE = re.compile(r"^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$", re.IGNORECASE)
-_VIRTUAL = ("/proc", "/sys", "/dev")
+VIRTUAL = ("/proc", "/sys", "/dev")
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
 _GET_FLAGS, _CASEFOLD = 0x80086601, 0x40000000  # FS_IOC_GETFLAGS, FS_CASEFOLD_FL
 _PLATFORM: str = sys.platform  # a plain variable, so that mypy checks the code of every system
@@ -217,7 +217,7 @@ def existing_identities(path: str) -> set[Identity]:
 
 def special_kind(path: str, mode: int | None) -> str:
     """What makes ``path`` something other than a file or folder, or "" (R-FS-13)."""
-    if any(is_within(path, root) for root in _VIRTUAL):
+    if any(is_within(path, root) for root in VIRTUAL):
         return "part of the system's virtual file systems"
     if mode is None or stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         return ""

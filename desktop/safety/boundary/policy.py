@@ -151,6 +151,11 @@ class Lists:
     def _own(self) -> tuple[tuple[BoundaryRule, ...], tuple[BoundaryRule, ...]]:
         return self.look_up()
 
+    @cached_property
+    def second_names(self) -> SecondNames:
+        """The other names of files that are closed."""
+        return SecondNames((*self.denied, *self.secret))
+
     @property
     def protected(self) -> tuple[BoundaryRule, ...]:
         """The places that no tool writes, whatever is allowed."""
@@ -288,7 +293,7 @@ class BoundaryPolicy:
             return f"protected {own}", f"{resolved} belongs to Assent itself and is changed only in its windows"
         if access is Access.WRITE and (part := _covering(lists.installed, resolved, line)):
             return f"protected {part.resolved}", f"{resolved} is part of Assent's own program, which no tool changes"
-        if other := SecondNames((*lists.denied, *lists.secret)).entry_of(status):
+        if other := lists.second_names.entry_of(status):
             return f"denied {other}", f"{resolved} is another name of a file in {other}"
         return "", ""
 

@@ -83,7 +83,7 @@ def call_facts(
         check.resolved,
         thread_id,
         network=check.preview.get("network_asked") is True,
-        also=named_on_server(spec.name, spec.on_server, arguments),
+        also=spec.bound_by or named_on_server(spec.name, spec.on_server, arguments),
     )
 
 

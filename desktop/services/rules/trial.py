@@ -144,6 +144,7 @@ class Subject:
             arguments,
             trick.source or "library",
             thread_id=self.trial.thread_id,
+            also=self.spec.bound_by if self.spec is not None else "",
         )
         if ARGUMENT in arguments and self.name in COMMAND_TOOLS:
             return self._command(facts, str(arguments[ARGUMENT]))

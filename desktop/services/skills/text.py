@@ -15,7 +15,9 @@ from collections.abc import Iterator, Sequence
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.skills.formats.folder import FolderFiles
+from desktop.tools.builtin.edit_file import EDIT_FILE
 from desktop.tools.builtin.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE
+from desktop.tools.builtin.finding import FIND_FILES, FIND_TEXT
 from desktop.tools.builtin.shell import BASH
 
 ARGUMENTS = "arguments"
@@ -26,8 +28,19 @@ _PLACE = re.compile(
     r"\$ARGUMENTS\[(?P<index>\d{1,3})\]|(?P<all>\$ARGUMENTS\b)|\$(?P<short>\d{1,2})(?!\w|[.,-]\d)"
     r"|(?P<folder>\$\{CLAUDE_SKILL_DIR\}|\$CLAUDE_SKILL_DIR\b)"
 )
-_READ, _LIST, _WRITE = (spec.provider_name for spec in (READ_FILE, LIST_DIRECTORY, WRITE_FILE))
-_NAMES = f"Read is {_READ}, Glob and LS are {_LIST}, Write and Edit are {_WRITE}, Bash is {BASH.provider_name}"
+_READ, _LIST = READ_FILE.provider_name, LIST_DIRECTORY.provider_name
+_NAMES = ", ".join(
+    f"{theirs} is {ours.provider_name}"
+    for theirs, ours in (
+        ("Read", READ_FILE),
+        ("LS", LIST_DIRECTORY),
+        ("Glob", FIND_FILES),
+        ("Grep", FIND_TEXT),
+        ("Write", WRITE_FILE),
+        ("Edit", EDIT_FILE),
+        ("Bash", BASH),
+    )
+)
 
 
 def of_agent_skills(definition: SkillDef) -> bool:

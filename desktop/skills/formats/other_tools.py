@@ -19,19 +19,19 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "Read": ("read-file",),
     "NotebookRead": ("read-file",),
     "Write": ("write-file",),
-    "Edit": ("write-file",),
-    "MultiEdit": ("write-file",),
-    "NotebookEdit": ("write-file",),
+    "Edit": ("edit-file",),
+    "MultiEdit": ("edit-file",),
+    "NotebookEdit": ("edit-file",),
     _BASH: ("bash",),
     "Shell": ("bash",),
-    "Glob": ("list-directory",),
+    "Glob": ("find-files",),
     "LS": ("list-directory",),
     "List": ("list-directory",),
-    "Grep": ("read-file", "list-directory"),
+    "Grep": ("find-text",),
     "Skill": ("skill-list", "skill-describe", "skill-invoke"),
 }
 """Names of Claude Code's tools, and ours that do what they are for."""
-_BY_PATH = frozenset({"read-file", "write-file", "list-directory"})
+_BY_PATH = frozenset({"read-file", "write-file", "edit-file", "list-directory", "find-text", "find-files"})
 _BY_ANY_CASE = {name.lower(): name for name in TOOLS}
 _WORD = re.compile(r"([A-Za-z_][\w-]*)(?:\s*\((.*)\))?", re.DOTALL)
 _FOREIGN = re.compile(r"(?:^|[\s,])(?:[A-Z]\w*|mcp__\w+|bash\([^=$()]*\))(?=[\s,(]|\Z)")

@@ -38,6 +38,9 @@ class Named(Protocol):
     @property
     def on_server(self) -> str: ...
 
+    @property
+    def bound_by(self) -> str: ...
+
 
 @dataclass(frozen=True, slots=True)
 class ListJudgement:
@@ -166,6 +169,8 @@ class AllowedList:
         if self._index is None:
             return (), ()
         allows, denies = self._index.sides(spec.name, tuple(spec.tags))
+        if spec.bound_by:
+            denies = (*denies, *self._index.sides(spec.bound_by, ())[1])
         if spec.name == CONTEXT_MANAGER:
             return (), tuple(rule for rule in denies if rule.constrains(_OPERATION))
         return allows, denies

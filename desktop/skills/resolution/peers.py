@@ -41,6 +41,7 @@ class _Named:
     tags: tuple[str, ...]
     params: Mapping[str, Any]
     on_server: str = ""
+    bound_by: str = ""
 
 
 def _peers(edges: Mapping[str, Sequence[str]]) -> Peers:

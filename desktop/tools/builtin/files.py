@@ -7,10 +7,11 @@ handle, so nothing that changes in between leads elsewhere.
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, BinaryIO
 
 from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.file_changes import ChangeRecorder
@@ -18,24 +19,28 @@ from desktop.domain.judgement import Category
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, SettingsProvider
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.domain.work_place import WorkPlace
+from desktop.tools.builtin.edits.encoded import as_utf8
+from desktop.tools.builtin.edits.versions import FileVersion, ReadVersions
 from desktop.tools.builtin.text_files import FileLines, NotText, read_part
 
 MAX_ENTRIES = 2000
 MAX_CONTENT = 20_000_000
+MAX_EDITED = 8_000_000
+"""Bytes of a file that can be edited in parts, and of which is remembered which version a thread has read."""
 PREVIEW_BYTES = 200_000
-_PATH = {"type": "string", "minLength": 1, "maxLength": 4096}
+PATH_SCHEMA = {"type": "string", "minLength": 1, "maxLength": 4096}
 
 READ_FILE = ToolSpec(
     name="read-file",
     alias="read_file",
     description=(
-        "Read a UTF-8 text file. Relative paths start in the workspace. Long files come in parts: pass the line number "
-        "that the end of a part names as offset to go on."
+        "Read a text file (UTF-8, or UTF-16 with its mark), whole or a range of lines. Relative paths start in the "
+        "workspace. Long files come in parts: pass the line number that the end of a part names as offset to go on."
     ),
     params={
         "type": "object",
         "properties": {
-            "path": {**_PATH, "description": "The file."},
+            "path": {**PATH_SCHEMA, "description": "The file."},
             "offset": {"type": "integer", "minimum": 1, "description": "First line to read, from 1."},
             "limit": {"type": "integer", "minimum": 1, "description": "How many lines at most."},
         },
@@ -53,7 +58,7 @@ LIST_DIRECTORY = ToolSpec(
     description="List a folder by name: folders end in /, links in @. Relative paths start in the workspace.",
     params={
         "type": "object",
-        "properties": {"path": {**_PATH, "description": "The folder; where relative paths start when left out."}},
+        "properties": {"path": {**PATH_SCHEMA, "description": "The folder; where relative paths start when left out."}},
         "additionalProperties": False,
     },
     category=Category.READ,
@@ -71,7 +76,7 @@ WRITE_FILE = ToolSpec(
     params={
         "type": "object",
         "properties": {
-            "path": {**_PATH, "description": "The file."},
+            "path": {**PATH_SCHEMA, "description": "The file."},
             "content": {"type": "string", "maxLength": MAX_CONTENT, "description": "All of its new text."},
         },
         "required": ["path", "content"],
@@ -100,11 +105,12 @@ def judged(verdict: PathVerdict, declared: Category, *, preview: Mapping[str, An
 
 
 class ReadFile:
-    """The tool ``read-file``: gives a part of a text file."""
+    """The tool ``read-file``: gives a part of a text file. ``versions`` hears which version its thread has read."""
 
-    def __init__(self, files: GuardedFiles, settings: SettingsProvider) -> None:
+    def __init__(self, files: GuardedFiles, settings: SettingsProvider, versions: ReadVersions | None = None) -> None:
         self._files = files
         self._settings = settings
+        self._versions = ReadVersions() if versions is None else versions
 
     @property
     def spec(self) -> ToolSpec:
@@ -120,28 +126,45 @@ class ReadFile:
         """The lines asked for, cut to the output limit, with a notice where to go on."""
         context.meta.cancellation.check()
         files = self._files.within(context.meta.work_place)
-        return await asyncio.to_thread(self._read, files, args["path"], args.get("offset", 1), args.get("limit"))
+        return await asyncio.to_thread(self._read, files, args, context.meta.thread_id)
 
-    def _read(self, files: GuardedFiles, path: str, offset: int, limit: int | None) -> ToolResult:
+    def _read(self, files: GuardedFiles, args: Mapping[str, Any], thread_id: str) -> ToolResult:
+        path, offset = args["path"], args.get("offset", 1)
         room = max(1000, self._settings().output_limit - 300)
+        resolved = files.explain(path, Access.READ).resolved
         with files.open_read(path) as stream:
             size = os.fstat(stream.fileno()).st_size
             try:
-                part = read_part(stream, offset, limit, room)
+                data = stream.read(MAX_EDITED + 1)
+                whole = len(data) <= MAX_EDITED
+                part = read_part(_again(data, stream), offset, args.get("limit"), room)
             except NotText as what:
                 raise ToolFailure(f"{path} is {what} of {size} bytes, not UTF-8 text.", code="file.not_text") from None
             except OSError as error:
                 raise ToolFailure(f"{path}: {error.strerror or error}.", code="file.failed") from error
+        if whole:
+            self._versions.note(thread_id, resolved, FileVersion.of(data))
         notice = _notice(part, offset, size)
-        facts = {"path": path, "size": size, "first_line": part.first, "last_line": part.last}
+        facts = {"path": path, "size": size, "first_line": part.first, "last_line": part.last, "lines": part.total}
         more = {"notice": notice, "next_line": part.next_line, "cut_bytes": part.cut_bytes} if notice else {}
         return ToolResult(part.text + notice, facts={**facts, **more})
+
+
+def _again(data: bytes, stream: BinaryIO) -> BinaryIO:
+    """What was read and what comes after it. Text in UTF-16 comes as UTF-8, as far as it was read."""
+    if len(data) > MAX_EDITED:
+        stream.seek(0)
+        return stream
+    return io.BytesIO(as_utf8(data))
 
 
 def _notice(part: FileLines, offset: int, size: int) -> str:
     """What the model has to know of what it does not see."""
     if part.last < part.first:
-        return "[The file is empty.]" if size == 0 else f"[The file has fewer than {offset} lines.]"
+        if size == 0:
+            return "[The file is empty.]"
+        has = f"fewer than {offset} lines" if part.total is None else f"{part.total} lines, and none at {offset}"
+        return f"[The file has {has}.]"
     notes = []
     if part.cut_bytes:
         notes.append(f"line {part.last} is cut, more than {part.cut_bytes} bytes of it are not shown")
@@ -149,7 +172,8 @@ def _notice(part: FileLines, offset: int, size: int) -> str:
         notes.append(f"continue at offset {part.next_line}")
     if not notes:
         return ""
-    return f"\n[{size} bytes in the file; lines {part.first} to {part.last} shown; {'; '.join(notes)}]"
+    of = f" of {part.total}" if part.total is not None else ""
+    return f"\n[{size} bytes in the file; lines {part.first} to {part.last}{of} shown; {'; '.join(notes)}]"
 
 
 class ListDirectory:
@@ -179,11 +203,17 @@ class ListDirectory:
         return ToolResult("\n".join(lines) or "[The folder is empty.]", facts={"entries": total})
 
 
+def shown_name(name: str) -> str:
+    """A name or path on one line: what is no letter is escaped, so that none can pass for two lines."""
+    name = name.encode("utf-8", "backslashreplace").decode()
+    if name.isprintable():
+        return name
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
 def _line(entry: ListedEntry) -> str:
-    """One entry as a line; names are escaped, so that none can pass for two lines."""
-    name = entry.name.encode("utf-8", "backslashreplace").decode()
-    if not name.isprintable():
-        name = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    """One entry as a line."""
+    name = shown_name(entry.name)
     if entry.kind == "dir":
         return f"dir   {name}/"
     if entry.kind == "link":
@@ -193,10 +223,11 @@ def _line(entry: ListedEntry) -> str:
 
 
 class WriteFile:
-    """The tool ``write-file``: replaces a file at once (R-BLT-4)."""
+    """The tool ``write-file``: replaces a file at once (R-BLT-4). ``versions`` hears what its thread knows then."""
 
-    def __init__(self, files: GuardedFiles, changes: ChangeRecorder) -> None:
+    def __init__(self, files: GuardedFiles, changes: ChangeRecorder, versions: ReadVersions | None = None) -> None:
         self._files, self._changes = files, changes
+        self._versions = ReadVersions() if versions is None else versions
 
     @property
     def spec(self) -> ToolSpec:
@@ -253,6 +284,9 @@ class WriteFile:
         data = args["content"].encode("utf-8")
         expected = await asyncio.to_thread(approved_identity, files, args["path"], context.identity)
         done = await self._changes.write(files, args["path"], data, expected=expected, context=context)
+        if len(data) <= MAX_EDITED:
+            version = await asyncio.to_thread(FileVersion.of, data)
+            self._versions.note(context.meta.thread_id, done.resolved, version)
         made = f" Made {len(done.folders_made)} folders." if done.folders_made else ""
         verb = "Created" if done.created else "Replaced"
         facts = {"path": done.resolved, "size": done.size, "created": done.created}
@@ -285,6 +319,8 @@ def cannot_hold(path: str) -> ToolFailure | None:
             return ToolFailure(f"The name {name[:40]}… is longer than the file system permits.", code="file.failed")
     if not os.access(here, os.W_OK | os.X_OK):
         return ToolFailure(f"The system does not permit writing in {here}.", code="file.failed")
+    if os.path.lexists(path) and not os.access(path, os.W_OK):
+        return ToolFailure(f"{path} is marked as read-only.", code="file.failed")
     return None
 
 

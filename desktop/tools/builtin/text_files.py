@@ -48,7 +48,8 @@ class NotText(Exception):
 class FileLines:
     """Lines ``first`` to ``last`` (from 1) of a file. ``next_line`` is where to go on, None at the end.
 
-    ``cut_bytes`` is how many bytes of the last line shown were left out.
+    ``cut_bytes`` is how many bytes of the last line shown were left out; ``total`` how many lines the file has, None
+    where it is too long to be counted.
     """
 
     text: str
@@ -56,6 +57,7 @@ class FileLines:
     last: int
     next_line: int | None
     cut_bytes: int = 0
+    total: int | None = None
 
 
 def kind_of(start: bytes) -> str:
@@ -84,14 +86,20 @@ def read_part(stream: BinaryIO, offset: int, limit: int | None, max_bytes: int) 
     start = stream.read(SNIFF)
     if kind := kind_of(start):
         raise NotText(kind)
-    chunk, scanned = start.removeprefix(codecs.BOM_UTF8), 0
+    chunk, scanned, ends = start.removeprefix(codecs.BOM_UTF8), 0, 0
+    last = b""
     while chunk and taker.wants_more:
         taker.feed(chunk)
-        scanned += len(chunk)
+        scanned, ends, last = scanned + len(chunk), ends + chunk.count(b"\n"), chunk
         if scanned > MAX_SCAN:
             raise NotText("too long to be searched for that line")
         chunk = stream.read(_BLOCK)
-    return taker.finish(at_end=not chunk)
+    at_end = not chunk
+    while chunk and scanned <= MAX_SCAN:
+        scanned, ends, last = scanned + len(chunk), ends + chunk.count(b"\n"), chunk
+        chunk = stream.read(_BLOCK)
+    total = ends + (bool(last) and not last.endswith(b"\n")) if not chunk else None
+    return taker.finish(at_end=at_end, total=total)
 
 
 class _Taker:
@@ -136,13 +144,13 @@ class _Taker:
             self._line += 1
             self._full = self._full or self._cut > 0
 
-    def finish(self, *, at_end: bool) -> FileLines:
+    def finish(self, *, at_end: bool, total: int | None) -> FileLines:
         text = _decoded(bytes(self._kept), cut=self._cut > 0 or not at_end)
         if b"\x00" in self._kept:
             raise NotText("binary data")
         more = self._full or not at_end
         next_line = self._last + 1 if more else None
-        return FileLines(text, self._first, self._last, next_line, self._cut)
+        return FileLines(text, self._first, self._last, next_line, self._cut, total)
 
 
 def _split(chunk: bytes) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""The methods of the file search: ``find_text`` and ``find_files``. It ends when nobody has asked for a while.
+"""The methods of the file search: ``lines`` and ``names``. It ends when nobody has asked for a while.
 
 It goes where the app says that the boundary lets it, and hands over what it found with the device and inode of each
 file that it opened, so that the app can hold both against the boundary once more.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from desktop.workers.file_search import limits
-from desktop.workers.file_search.ignoring import Wanted
+from desktop.workers.file_search.ignoring import WantedPaths
 from desktop.workers.file_search.lines import BadExpression, FoundLine, LineCollector, compiled, found_spans, readable
 from desktop.workers.file_search.walking import FoundEntry, SearchGround, TreeWalk, opened_file, packed
 from desktop.workers.hardening import bound_memory
@@ -41,13 +41,13 @@ class FileSearch:
 
     def methods(self) -> dict[str, Any]:
         """By name."""
-        return {"find_text": self.find_text, "find_files": self.find_files}
+        return {"lines": self.lines, "names": self.names}
 
-    async def find_text(self, call: WorkerCall) -> Mapping[str, Any]:
+    async def lines(self, call: WorkerCall) -> Mapping[str, Any]:
         """Streams the files with their lines; the value says what was left aside."""
         return await self._work(call, TextSearch)
 
-    async def find_files(self, call: WorkerCall) -> Mapping[str, Any]:
+    async def names(self, call: WorkerCall) -> Mapping[str, Any]:
         """Streams the names."""
         return await self._work(call, NameSearch)
 
@@ -79,7 +79,7 @@ class TreeSearch:
 
     def __init__(self, params: Mapping[str, Any], emit: Emit, over: threading.Event) -> None:
         self._walk = TreeWalk(SearchGround.of(params["ground"]))
-        self._wanted = Wanted(params["globs"])
+        self._wanted = WantedPaths(params["globs"])
         self._skip, self._limit = int(params["skip"]), min(int(params["limit"]), limits.FOUND)
         self._emit, self._over = emit, over
 

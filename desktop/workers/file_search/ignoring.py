@@ -50,7 +50,7 @@ class GlobList:
         return not self._lines[max(fitting)].negated if fitting else None
 
 
-class Wanted:
+class WantedPaths:
     """The globs of a search: ``*.py``, ``src/**``, ``!*.min.js``. Without one that takes files, all are taken."""
 
     def __init__(self, globs: Sequence[str]) -> None:

@@ -14,6 +14,8 @@ from desktop.domain.tools import Tool, ToolCallContext, ToolResult
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement
+from desktop.tools.builtin.edit_file import EditFile
+from desktop.tools.builtin.edits.versions import ReadVersions
 from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.builtin.shell import Bash
 from desktop.workers.mcp_child import mcp_host
@@ -26,7 +28,7 @@ from tests.unit.tools.mcp.kit import Lent
 
 @dataclass
 class Bench:
-    """A world and its four tools."""
+    """A world and its tools."""
 
     world: World
     confinement: SystemConfinement
@@ -38,9 +40,11 @@ class Bench:
         def settings() -> Any:
             return world.settings
 
-        self.read = ReadFile(files, settings)
+        self.versions = ReadVersions()
+        self.read = ReadFile(files, settings, self.versions)
         self.list = ListDirectory(files)
-        self.write = WriteFile(files, KeepsNothing())
+        self.write = WriteFile(files, KeepsNothing(), self.versions)
+        self.edit = EditFile(files, KeepsNothing(), self.versions)
         self.bash = Bash(
             world.reader, policy, self.confinement, AllowlistEnvironment(settings), GroupRunner(), settings
         )
@@ -53,15 +57,17 @@ class Bench:
         self, project: Path | str, tool: Tool, token: CancellationToken | None = None, **args: Any
     ) -> ToolResult:
         """The same in a thread that works in a project."""
-        at = context(token, project=str(project))
+        at = context(token, project=str(project), thread_id=str(args.pop("thread_id", "")))
         check = await tool.precheck(args, at.meta.work_place)
         if check.denied is not None:
             raise check.denied
         return await tool.execute(args, replace(at, identity=check.identity))
 
 
-def context(token: CancellationToken | None = None, identity: Any = None, project: str = "") -> ToolCallContext:
-    meta = RunMeta("run", token or CancellationToken(), project=project)
+def context(
+    token: CancellationToken | None = None, identity: Any = None, project: str = "", thread_id: str = ""
+) -> ToolCallContext:
+    meta = RunMeta("run", token or CancellationToken(), project=project, thread_id=thread_id)
     return ToolCallContext(meta, "call", identity=identity or {})
 
 

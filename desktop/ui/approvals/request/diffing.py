@@ -15,8 +15,8 @@ from itertools import zip_longest
 from typing import Literal
 
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.sequences import in_common
 from desktop.domain.words import count_words
-from desktop.presenter.common.line_ends import in_common
 from desktop.ui.widgets.folded import folded, lines_of
 from desktop.ui.widgets.shown import LINE, pieces_of, shown
 

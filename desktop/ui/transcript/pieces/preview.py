@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest
+from desktop.domain.sequences import in_common
 from desktop.domain.words import count_words, size_of, size_words
 from desktop.presenter.approvals.command_summary import summarise_command
-from desktop.presenter.common.line_ends import in_common
 from desktop.ui.theme.paint import badge_look
 from desktop.ui.widgets.folded import folded, lines_of
 from desktop.ui.widgets.shown import shown, shown_line

@@ -130,3 +130,24 @@ async def test_a_remembered_rule_that_makes_no_sense_counts_for_nothing() -> Non
             await rules.add(bad)
     with pytest.raises(PatternError):
         TrustRules(text="file-read(")
+
+
+@pytest.mark.spec("R-EDT-1", "R-PRM-12")
+@pytest.mark.parametrize(
+    ("rules", "policy_of_edit"),
+    [
+        ("write-file(path=docs/**,$deny)", "deny"),
+        ("write-file(path=docs/**,$deny) edit-file($policy=allow)", "deny"),
+        ("write-file(path=docs/**,$policy=ask)", "ask"),
+        ("write-file(path=docs/**,$policy=ask) edit-file(path=docs/**,$policy=allow)", "ask"),
+        ("write-file(path=docs/**,$policy=allow)", None),
+        ("write-file(path=src/**,$deny)", None),
+    ],
+)
+def test_what_may_not_be_written_whole_may_not_be_in_parts_and_no_more_is_allowed(
+    rules: str, policy_of_edit: str | None
+) -> None:
+    book = TrustRules(text=rules, cwd="/w", home="/h")
+    call = CallFacts("edit-file", WRITE, "/w/docs/a.md", arguments={"path": "docs/a.md"}, also="write-file")
+    found = book.match(call)
+    assert (None if found is None else found.policy) == policy_of_edit

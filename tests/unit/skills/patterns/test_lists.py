@@ -371,3 +371,15 @@ def test_a_list_that_denies_a_servers_tools_denies_its_resources() -> None:
     assert listed.permits(reading, {"server": "books"})
     assert listed.offers(reading)
     assert not AllowedList.of("tides-*").permits(reading, {"server": "tides"}), "its tools are not its resources"
+
+
+@pytest.mark.spec("R-EDT-1", "R-PAT-7")
+def test_a_list_that_takes_a_tool_out_takes_out_what_is_bound_by_it() -> None:
+    edit = replace(tool("edit-file", "files"), bound_by="write-file")
+    assert AllowedList.of("* write-file").permits(edit, {"path": "a"})
+    assert not AllowedList.of("* write-file($deny)").permits(edit, {"path": "a"})
+    assert AllowedList.of("* write-file($deny)").denies(edit)
+    keys = AllowedList.of("* write-file(path=keys/**,$deny)", cwd=CWD, home=HOME)
+    assert not keys.permits(edit, {"path": "keys/a"})
+    assert keys.permits(edit, {"path": "src/a"})
+    assert not AllowedList.of("write-file").permits(edit, {"path": "a"})

@@ -29,6 +29,22 @@ def test_the_file_tools_have_their_names_and_categories_and_take_no_unknown_argu
 # -- read ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("R-BLT-5", "R-EDT-2")
+async def test_text_in_utf_16_with_its_mark_is_read_in_parts_too(bench: Bench) -> None:
+    (bench.world.workspace / "wide.txt").write_bytes("one\r\nzwölf\r\n😀\r\n".encode("utf-16"))
+    assert (await bench.run(bench.read, path="wide.txt")).text == "one\r\nzwölf\r\n😀\r\n"
+    part = await bench.run(bench.read, path="wide.txt", offset=2, limit=1)
+    assert part.text.startswith("zwölf\r\n\n[")
+    assert "lines 2 to 2 of 3 shown" in part.text
+
+
+@pytest.mark.spec("R-EDT-2")
+async def test_the_total_of_lines_is_told_of_a_file_too_large_to_be_edited(bench: Bench) -> None:
+    (bench.world.workspace / "long.txt").write_bytes(b"a line\n" * 1_500_000 + b"last")
+    result = await bench.run(bench.read, path="long.txt", offset=1_400_000, limit=1)
+    assert "lines 1400000 to 1400000 of 1500001 shown" in result.text
+
+
 @pytest.mark.spec("R-TOOL-10")
 async def test_a_text_file_comes_back_as_it_is(bench: Bench) -> None:
     result = await bench.run(bench.read, path="note.txt")
@@ -58,11 +74,11 @@ async def test_a_part_of_a_file_says_where_to_go_on(bench: Bench) -> None:
     (bench.world.workspace / "long.txt").write_text("".join(f"line {n}\n" for n in range(1, 101)))
     result = await bench.run(bench.read, path="long.txt", offset=10, limit=3)
     assert result.text.startswith("line 10\nline 11\nline 12\n\n[")
-    assert "lines 10 to 12 shown; continue at offset 13" in result.text
+    assert "lines 10 to 12 of 100 shown; continue at offset 13" in result.text
     last = await bench.run(bench.read, path="long.txt", offset=100, limit=3)
     assert last.text == "line 100\n"
     beyond = await bench.run(bench.read, path="long.txt", offset=101)
-    assert beyond.text == "[The file has fewer than 101 lines.]"
+    assert beyond.text == "[The file has 100 lines, and none at 101.]"
 
 
 @pytest.mark.spec("R-TMO-5", "S-BLT-2")
@@ -100,7 +116,8 @@ async def test_two_megabytes_in_one_line_are_cut_with_a_notice(bench: Bench) -> 
         (b"\x7fELF\x02\0", "a program"),
         (b"a\0b", "binary data"),
         ("grüße".encode("latin-1"), "another encoding"),
-        ("text".encode("utf-16"), "UTF-16 text"),
+        ("text".encode("utf-32"), "UTF-32 text"),
+        (b"\xff\xfet\x00e", "broken UTF-16 text"),
         (b"SQLite format 3\0", "an SQLite database"),
         (b"ok\n" * 9000 + b"\xff\xfe", "another encoding"),
         (b"ok\n" * 9000 + b"\0", "binary data"),

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from desktop.workers.file_search.globs import braces
-from desktop.workers.file_search.ignoring import Wanted
+from desktop.workers.file_search.ignoring import WantedPaths
 from desktop.workers.file_search.walking import SearchGround, TreeWalk
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "HOME": "/"}
@@ -120,7 +120,7 @@ def test_folders_of_version_control_are_no_files_of_the_person(tmp_path: Path) -
     ],
 )
 def test_globs_choose_files(globs: list[str], taken: list[str], left: list[str]) -> None:
-    wanted = Wanted(globs)
+    wanted = WantedPaths(globs)
     assert [path for path in taken if not wanted.takes(path)] == []
     assert [path for path in left if wanted.takes(path)] == []
 

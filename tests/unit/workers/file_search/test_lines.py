@@ -21,10 +21,10 @@ PATTERNS = ["a", "a.b", "^a", "b$", "a*", "é+", r"\s", "[^a]", "x|^$", "(a|b)+x
 
 
 def expected(text: str, pattern: str, around: int) -> list[tuple[int, str, bool]]:
-    """Number, text and whether it has a match, for each line that is shown."""
+    """Number, text and whether it has a match, for each line that is shown. Words are of ASCII, as in RE2."""
     lines = text.split("\n")
     lines = lines[:-1] if lines[-1] == "" else lines
-    has = [re.search(pattern, line) is not None for line in lines]
+    has = [re.search(pattern, line, re.ASCII) is not None for line in lines]
     near = [any(has[max(0, at - around) : at + around + 1]) for at in range(len(lines))]
     return [(at + 1, line.removesuffix("\r"), has[at]) for at, line in enumerate(lines) if near[at]]
 
