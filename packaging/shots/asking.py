@@ -112,6 +112,7 @@ class SampleAsking(QObject):
     def __init__(self, question: ServerQuestion) -> None:
         super().__init__()
         self.current, self.behind = question, 1 if question.url else 0
+        self.asked_by = lambda one: one.asked_by
 
     def is_open(self, _question_id: str) -> bool:
         """It waits."""

@@ -100,7 +100,9 @@ class Pages(QObject):
         self._opened = False
         drafts = DebateDrafts(services.home / "data", services.redactor.mask_data)
         self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox, window_state, drafts)
-        self.asking = LazyAsking(window, ServerQuestionsViewModel(services.mcp.questions, self))
+        self.asking = LazyAsking(
+            window, ServerQuestionsViewModel(services.mcp.questions, self, models.approvals.titles)
+        )
         self._commands()
         self._connect()
 

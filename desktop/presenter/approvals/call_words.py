@@ -52,6 +52,9 @@ INSIDE: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """By the name of what works inside Assent: what it does, and the arguments that say about what."""
 
 
+WORK = frozenset({"agent", "agent-acp", "agent-litellm", "agent-demo", "agent-in-code"})
+
+
 class CallWords(NamedTuple):
     """A call in a line."""
 
@@ -91,6 +94,11 @@ def one_line(summary: str) -> str:
 def done_by_itself(entry: AuditEntry) -> bool:
     """Whether an agent of another maker did it inside its confinement: nobody decided about it, here or there."""
     return entry.tool == DID
+
+
+def is_work(entry: AuditEntry) -> bool:
+    """Whether it is the turn of an agent, in which each call is judged by itself."""
+    return entry.tool in WORK
 
 
 def outcome_shown(entry: AuditEntry) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.server_questions import AnswerValue, AskedField, PersonAnswer, ServerQuestion
+from desktop.presenter.approvals.call_words import names_of
 from desktop.tools.mcp.asking.form import checked, typed
 
 if TYPE_CHECKING:
@@ -21,8 +22,12 @@ class ServerQuestionsViewModel(QObject):
 
     changed = Signal()
 
-    def __init__(self, questions: PersonQuestions, parent: QObject | None = None) -> None:
+    def __init__(
+        self, questions: PersonQuestions, parent: QObject | None = None, titles: Mapping[str, str] | None = None
+    ) -> None:
+        """``titles`` are what a person reads of agents, by their names; they may change."""
         super().__init__(parent)
+        self._titles: Mapping[str, str] = {} if titles is None else titles
         self._questions = questions
         self._leave: Callable[[], None] | None = questions.attend(self.changed.emit)
 
@@ -30,6 +35,10 @@ class ServerQuestionsViewModel(QObject):
     def current(self) -> ServerQuestion | None:
         """The question that is shown, or None."""
         return next(iter(self._questions.waiting), None)
+
+    def asked_by(self, question: ServerQuestion) -> tuple[str, ...]:
+        """Whose call it is about, from the outside in."""
+        return names_of(question.asked_by, self._titles)
 
     @property
     def behind(self) -> int:

@@ -34,7 +34,7 @@ class OtherAgentStrip(QFrame):
         super().__init__()
         self.setProperty("pane", "strip")
         row = Row(self, margins=(24, 4, 12, 4), spacing=8)
-        row.addWidget(Icon("read", "text-2", 16), 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(Icon("read", "text-2", 16, line="body"), 0, Qt.AlignmentFlag.AlignTop)
         self._words = Paragraph("", "body", "2")
         row.addWidget(self._words, 1)
         self.more = Button("What it may do", "quiet", small=True)

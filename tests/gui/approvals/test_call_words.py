@@ -58,6 +58,8 @@ def test_what_an_agent_did_by_itself_is_told_in_its_words_and_nobody_is_said_to_
 def test_the_work_of_an_agent_is_told_by_its_title_and_what_it_was_told() -> None:
     long = {"userMessage": "Tidy up", "prompt": "You work " * 200, "config": {"acp": "opencode"}}
     assert call_words(entry("agent-acp", long), TITLES) == ("opencode at work", "Tidy up", True)
+    assert who(entry("agent-acp", long)) == "Needs no answer"
+    assert who(entry("read-file", {"path": "a"})) == "Reads run"
     assert call_words(entry("agent-acp", {"prompt": "You work " * 200}), TITLES).what == ""
 
 

@@ -11,7 +11,14 @@ from desktop.domain.audit import AuditRow
 from desktop.domain.audit_chain import ChainReport
 from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED, AuditEntry
 from desktop.presenter.approvals.activity_words import finding_words, moment
-from desktop.presenter.approvals.call_words import call_words, done_by_itself, names_of, outcome_shown, spoken_words
+from desktop.presenter.approvals.call_words import (
+    call_words,
+    done_by_itself,
+    is_work,
+    names_of,
+    outcome_shown,
+    spoken_words,
+)
 from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS
 from desktop.ui.widgets.shown import shown, shown_line
 
@@ -42,7 +49,7 @@ def who(entry: AuditEntry) -> str:
     if done_by_itself(entry):
         return "Nobody was asked"
     if entry.category == "read" and entry.by == "setting":
-        return "Reads run"
+        return "Needs no answer" if is_work(entry) else "Reads run"
     return DECIDED_BY[entry.by].log if entry.by in DECIDED_BY else shown_line(entry.by[:80])
 
 

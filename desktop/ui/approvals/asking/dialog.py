@@ -51,7 +51,7 @@ class AskingDialog(ScrolledDialog):
         column = self.scroller.column
         column.setSpacing(theme().px(12))
         column.setContentsMargins(0, 0, 0, theme().px(8))
-        self._whose = Paragraph(_whose(question, questions.behind), "small", "2")
+        self._whose = Paragraph(_whose(question, questions), "small", "2")
         column.addLayout(_beside("server", self._whose))
         column.addWidget(_words(question.message))
         column.addWidget(self._page() if question.url else self._fields())
@@ -185,7 +185,7 @@ class AskingDialog(ScrolledDialog):
         if not self._questions.is_open(self.question.question_id):
             self.answer("gone")
         else:
-            self._whose.set_pieces(_whose(self.question, self._questions.behind))
+            self._whose.set_pieces(_whose(self.question, self._questions))
 
     def resized(self) -> None:
         """The cross keeps its corner."""
@@ -211,8 +211,9 @@ def _small(words: str) -> Paragraph:
     return Paragraph(words, "small", "2")
 
 
-def _whose(question: ServerQuestion, behind: int) -> list[tuple[str, str]]:
-    where, who = shown_line(question.where), " › ".join(map(shown_line, question.asked_by))
+def _whose(question: ServerQuestion, questions: ServerQuestionsViewModel) -> list[tuple[str, str]]:
+    where, behind = shown_line(question.where), questions.behind
+    who = " › ".join(map(shown_line, questions.asked_by(question)))
     at = " at " if question.is_web else ", which runs "
     called = f", called by {who}" if who else f", during {shown_line(question.tool)}"
     more = f". {behind} more {'question waits' if behind == 1 else 'questions wait'} behind it" if behind else ""

@@ -115,7 +115,7 @@ def _title_row(request: PermissionRequest) -> Row:
     row = Row(spacing=8)
     asks = asks_words(request)
     row.addWidget(Text(asks, "title") if asks else Text(shown_line(request.tool)[:80], "mono-title"))
-    row.addWidget(Text(shown_line(request.description), "body", "2", elide="right"), 1)
+    row.addWidget(Text("" if asks else shown_line(request.description), "body", "2", elide="right"), 1)
     if request.stale:
         row.addWidget(Badge("changed"))
     if request.original is not None:

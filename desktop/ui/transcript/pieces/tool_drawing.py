@@ -125,7 +125,9 @@ def draw_chain(canvas: Canvas, part: ToolPart, foot: QRectF) -> None:
     x = foot.x() + look.px(13)
     end = foot.right() - look.px(BUTTONS)
     chain = part.chain or (part.request.chain if part.request else ())
-    names = [*chain] if chain and chain[-1] == part.tool else [*chain, part.tool]
+    names = [name for name in chain if name != part.tool or not part.title]
+    if not part.title and (not names or names[-1] != part.tool):  # what has a title is named by it, at the head
+        names.append(part.tool)
     for index, name in enumerate(shown_line(name) for name in names[-4:]):
         if index:
             if x + look.px(40) > end:
