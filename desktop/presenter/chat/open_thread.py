@@ -127,6 +127,9 @@ class OpenThread(QObject):
         self.draft_loaded.emit(draft.text, draft.attachments)
         if edit.message_id:
             self.edit_loaded.emit(edit.message_id, edit.text)
+        await asyncio.sleep(0)
+        if opening != self._opening:
+            return
         self._reset(()) if not thread_id else await self._load(thread_id, opening)
         if opening == self._opening:
             self._tell_all()
@@ -149,6 +152,9 @@ class OpenThread(QObject):
                 return
             if first:
                 self._reset(self._with_live(page, end))
+                await asyncio.sleep(0)  # the window has its turn: all of it at once is long where it is the first
+                if opening != self._opening:
+                    return
                 self._tell_all()
             else:
                 self._shown.update(item.message_id for item in page)

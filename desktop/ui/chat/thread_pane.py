@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
+from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters
 from desktop.presenter.settings.model_setup import DEMO_MODEL
 from desktop.presenter.transcript.items import CallsPart, ListeningAgent, TextPart, ToolPart, TranscriptItem
@@ -29,6 +30,7 @@ from desktop.ui.widgets.dialogs.drop_zone import DropZone
 from desktop.ui.widgets.layout.containers import EmptyState
 from desktop.ui.widgets.layout.side_room import SideRoom
 from desktop.ui.widgets.scaling import Column
+from desktop.ui.widgets.turns import Turns
 
 EMPTY = "What should be done?"
 DEMO_EMPTY = "The demo is ready"
@@ -56,6 +58,7 @@ class ThreadPane(QFrame):
         self._models = models
         self._items: dict[str, TranscriptItem] = {}
         self._jump_to = self._call = ""
+        self._showing_other = Turns(self)
         self.header = header
         self.job_strip = JobStrip()
         self.inbox_strip, self.other_strip = InboxStrip(), OtherAgentStrip()
@@ -124,7 +127,12 @@ class ThreadPane(QFrame):
     def _show_other(self) -> None:
         agent = self._models.other.shown
         self.header.show_other(agent.title if agent is not None else "")
+        self._showing_other.begin(self._other_shown(agent))
+
+    def _other_shown(self, agent: OtherAgentShown | None) -> Iterator[None]:
+        """Each part lays the pane out anew."""
         self.other_strip.show_agent(agent)
+        yield
         self.foot.show_other(agent)
 
     def _open_job(self) -> None:

@@ -20,7 +20,7 @@ from desktop.ui.chat.composer.pickers import OwnChoicePicker
 from desktop.ui.chat.page import ChatPage
 from desktop.ui.theme import Theme
 from tests.gui.shell.test_window import spin
-from tests.harness.timeouts import until
+from tests.harness.timeouts import WAIT_MS, until
 from tests.unit.agents.acp.kit import desk
 
 
@@ -45,9 +45,9 @@ def test_the_head_says_whose_agent_it_is_and_what_is_seen_of_it(qtbot: QtBot, th
     assert "Not seen: works by itself, confined to harbour-sensors; its writes ask." in words(page)
     page._models.other.shown = None  # type: ignore[misc]  # the sample has it as a field
     page._models.other.changed.emit()
-    assert pane.other_strip.isHidden()
     assert pane.header.other.isHidden()
-    assert pane.foot.plan.isHidden()
+    qtbot.waitUntil(pane.other_strip.isHidden, timeout=WAIT_MS)
+    qtbot.waitUntil(pane.foot.plan.isHidden, timeout=WAIT_MS)
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support", "propagateSizeHints")
