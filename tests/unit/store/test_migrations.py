@@ -194,9 +194,7 @@ async def test_a_database_from_before_changes_were_kept_has_none_and_takes_some(
 async def test_threads_from_before_there_were_projects_have_none(tmp_path):
     path = tmp_path / "data" / "assent.db"
     connection = _older(path, tmp_path / "before", 13)
-    connection.execute(
-        "INSERT INTO threads (thread_id, title, titled_by, created_at, updated_at) VALUES ('t', 'Old', 'none', 1, 2)"
-    )
+    connection.execute("INSERT INTO threads VALUES (1,'t','Old','none','','','',0,'',1,2,NULL,NULL,0,0,0,0,NULL,0)")
     connection.close()
     store = Store(path)
     await store.open()
