@@ -91,6 +91,10 @@ class ThreadRepository:
         """The agent of the next run."""
         await self._set(thread_id, agent=clean(agent))
 
+    async def set_project(self, *, thread_id: str, project: str) -> None:
+        """The folder that its next run works in; "": none."""
+        await self._set(thread_id, project=clean(project))
+
     async def set_label(self, *, thread_id: str, label: str) -> None:
         """A short word shown with the title."""
         await self._set(thread_id, label=clean(label))

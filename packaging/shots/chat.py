@@ -41,7 +41,7 @@ from desktop.ui.chat.page import ChatPage
 from desktop.ui.chat.variables_dialog import VariablesDialog
 from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.trace.panel import TracePanel
-from shots import composer
+from shots import composer, projects
 from shots import run_panel as run_shots
 from shots import trace as trace_shots
 from shots.chat_code import OPENED, SampleModes, code_items, says_direct
@@ -233,6 +233,7 @@ def _page(
             context=_context(bridge),
             run_tree=run_shots.SAMPLES[agents](),
             variables=ThreadVariables(nothing, bridge),
+            projects=projects.sample_projects(chat),
             other=cast(OtherAgentViewModel, SampleOther(other)),
         )
     )
@@ -275,6 +276,21 @@ def _archived() -> ChatPage:
     threads._threads = {record.thread_id: record for record in records}
     threads.unfold(ARCHIVED, True)
     page.threads.select("t2")
+    return page
+
+
+def _in_project() -> ChatPage:
+    """Chats in folders, of which one is gone."""
+    page = _page(sample_items(), running=True)
+    page.resize(1280, 800)
+    threads, chat = page._models.threads, page._models.chat
+    records = projects.records(time.time())
+    threads._threads = {record.thread_id: record for record in records}
+    threads.closed = projects.CLOSED
+    chat._thread_id, chat._record = "t2", threads._threads["t2"]
+    threads.unfold("", True)
+    page.threads.select("t2")
+    chat.project_changed.emit(chat.project)
     return page
 
 
@@ -347,6 +363,9 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         "01-chat-failed": lambda: _page(failed_items()),
         **{f"01-chat-held{size}": _held for size in ("", "-200", "-960")},
         **{f"01-chat-archived{size}": _archived for size in ("", "-200")},
+        **{f"20-project{size}": _in_project for size in SIZES},
+        **{f"21-project-choose{size}": lambda: projects.choosing(_in_project()) for size in SIZES},
+        "21-project-choose-closed": lambda: projects.choosing(_in_project(), "gauge"),
         **{f"01-chat-variables{size}": _variables for size in ("", "-200", "-960")},
         **{f"33-composer-resources{size}": lambda: composer.resources(_shown()) for size in SIZES},
         **{f"33-composer-prompts{size}": lambda: composer.prompts(_shown()) for size in SIZES},

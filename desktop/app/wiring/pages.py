@@ -260,6 +260,7 @@ class Pages(QObject):
         shell.handle("chat-with", lambda agent: _chat_with(agent, on_chats, m, shell))
         shell.handle("find", lambda _: self._find(on_chats))
         shell.handle("search-threads", lambda _: on_chats("search_threads"))
+        shell.handle("choose-project", lambda _: on_chats("choose_project"))
         shell.handle("choose-model", lambda _: on_chats("choose_model"))
         shell.handle("tool-mode", lambda _: on_chats("choose_tool_mode"))
         shell.handle("trace", lambda _: on_chats("toggle_trace"))
@@ -440,6 +441,7 @@ def _chat_models(m: ViewModels, shell: ShellViewModel) -> ChatModels:
         context=m.context,
         run_tree=m.run_tree,
         variables=m.variables,
+        projects=m.projects,
         other=m.other,
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal
 from desktop.pipeline.pipeline import CallSettings, Pipeline
 from desktop.pipeline.recovery.journal import call_journal, logged
+from desktop.safety.boundary.choosing import judged_folder
 from desktop.safety.boundary.session_grants import SessionGrants
 from desktop.safety.permission.audit import RedactedLog
 from desktop.safety.permission.gate import PermissionGate
@@ -47,6 +49,7 @@ from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.chats.tree_history import TreeKeeper
 from desktop.services.debates.service import DebateService
 from desktop.services.definitions.saving import saver
+from desktop.services.projects.service import ProjectService
 from desktop.services.schedules.registering import ScheduleCreate, SkillRegister
 from desktop.services.schedules.service import JobService, JobSurroundings
 from desktop.services.skills.world import SkillWorld
@@ -229,6 +232,7 @@ async def _services(
         grants=grants,
         rules=rules,
         chats=chats,
+        projects=ProjectService(chats, store.state, partial(judged_folder, boundary.policy), chats.is_working),
         inboxes=Inboxes(chats, runtime),
         context=context,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),

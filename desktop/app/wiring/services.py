@@ -30,6 +30,7 @@ from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.debates.service import DebateService
 from desktop.services.definitions.book import AgentBook
 from desktop.services.outside.calls import OutsideCalls
+from desktop.services.projects.service import ProjectService
 from desktop.services.schedules.service import JobService
 from desktop.services.skills.world import SkillWorld
 from desktop.services.threads.context import ContextService
@@ -114,6 +115,8 @@ class Services:
     """The rule book and the service of its page."""
     chats: ConversationService
     """Chats."""
+    projects: ProjectService
+    """The folders that chats work in."""
     inboxes: Inboxes
     """The inboxes of persistent agents at work."""
     debates: DebateService

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from desktop.app.door.host import Door
 from desktop.app.home.unsaved_texts import UnsavedTextFiles
@@ -21,6 +21,7 @@ from desktop.domain.models import Connection, ModelRef
 from desktop.domain.safety import Access
 from desktop.domain.skills import SkillDef
 from desktop.domain.threads import MessageRecord
+from desktop.domain.work_place import WorkPlace
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.rules import RulesViewModel
 from desktop.presenter.approvals.rules_editing import RuleEditor, RulesModels
@@ -39,6 +40,7 @@ from desktop.presenter.debates.page import DebateModels, DebatesViewModel
 from desktop.presenter.debates.setup import DebateSetupViewModel
 from desktop.presenter.debates.words import fork_words
 from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.projects.page import ProjectsViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.settings.agents_editing import AgentsViewModel, ChatAgents
 from desktop.presenter.settings.connection_trials import Saved
@@ -99,6 +101,8 @@ class ViewModels(LazyModels):
     """The variables of a thread."""
     modes: ToolModesViewModel
     """How each agent calls its tools."""
+    projects: ProjectsViewModel
+    """The folder that the open chat works in."""
     other: OtherAgentViewModel
     """What is shown of an agent of another maker."""
     agents_editor: AgentsViewModel
@@ -119,6 +123,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     chat.read_in = given.read
     chat.model_titles = lambda ref: _described(setup, services, ref)
     threads = ThreadsViewModel(services.chats, bridge, board)
+    threads.closed_of = services.projects.closed
     context = ContextViewModel(services.context, bridge, lambda: services.settings.current.chat.summaries)
     trace = TraceViewModel(services.traces, bridge, services.redactor.redact_data, board.titles)
     approvals = ApprovalsViewModel(bridge, services.store.audit, board.titles)
@@ -137,7 +142,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         rules=_rules(services, bridge, approvals, chat),
         setup=setup,
         settings=SettingsViewModel(services.settings, bridge),
-        offers=OffersViewModel(bridge, _offers(services, given)),
+        offers=OffersViewModel(bridge, _offers(services, given, lambda: WorkPlace(chat.project))),
         servers=given,
         attaching=AttachingViewModel(bridge),
         agents=agents,
@@ -146,6 +151,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         run_tree=run_tree,
         variables=ThreadVariables(services.chats, bridge),
         modes=ToolModesViewModel(services.modes, lambda agent: _declared_mode(services, agent), bridge),
+        projects=ProjectsViewModel(services.projects, chat, bridge),
         other=_other(services, bridge, chat, board),
         debates=_debates(services, bridge, board, approvals, setup),
         agents_editor=_agents(services, bridge, board, setup),
@@ -263,14 +269,14 @@ def _given(services: Services, bridge: Bridge) -> FromServers:
     return FromServers(services.mcp, where, bridge, denied)
 
 
-def _offers(services: Services, given: FromServers) -> dict[str, OfferSource]:
+def _offers(services: Services, given: FromServers, place: Callable[[], WorkPlace]) -> dict[str, OfferSource]:
     """What the composer offers, by the mark that a word begins with."""
 
     async def slash(_: str) -> list[Offer]:
         return [*await _skills(services, "/"), *given.prompts()]
 
     async def at(text: str) -> list[Offer]:
-        return [*await _files(services, text), *given.resources()]
+        return [*await _files(services, text, place()), *given.resources()]
 
     return {"/": slash, "$": lambda _: _skills(services, "$"), "@": at}
 
@@ -288,17 +294,17 @@ def _of_skill(skill: SkillDef) -> str:
     return f"{skill.argument_hint} · {skill.description}" if skill.argument_hint else skill.description
 
 
-async def _files(services: Services, text: str) -> list[Offer]:
-    return await asyncio.to_thread(_files_now, services, text)
+async def _files(services: Services, text: str, place: WorkPlace) -> list[Offer]:
+    return await asyncio.to_thread(_files_now, services, text, place)
 
 
-def _files_now(services: Services, text: str) -> list[Offer]:
+def _files_now(services: Services, text: str, place: WorkPlace) -> list[Offer]:
     """Entries of the folder that is being typed, as far as the boundary lets anyone list it."""
     folder = text.rsplit("/", 1)[0] + "/" if "/" in text else ""
-    if not services.policy.explain(folder or ".", Access.LIST).allowed:
+    if not services.policy.within(place).explain(folder or ".", Access.LIST).allowed:
         return []
     try:
-        entries, _ = services.files.list_folder(folder or ".", FILES_OFFERED)
+        entries, _ = services.files.within(place).list_folder(folder or ".", FILES_OFFERED)
     except (OSError, ValueError, KnownError):
         return []
     return [

@@ -57,6 +57,7 @@ class OpenThread(QObject):
     edit_loaded = Signal(str, str)
     """The first with text and attachments, the second with the message that is said differently and its new text."""
     title_changed = Signal(str)
+    project_changed = Signal(str)
     announced = Signal(str)
     loaded = Signal()
 
@@ -73,6 +74,7 @@ class OpenThread(QObject):
         self._redraw = False
         self._waiting = WaitingMessages(self.queue_changed.emit)
         self._chosen_agent, self._chosen_model = "assistant", ""
+        self._chosen_project = ""
         self.model_titles: Callable[[str], tuple[str, int | None]] = lambda ref: (ref.partition("/")[2] or ref, None)
         board.answer_changed.connect(self._answer_changed)
         board.answer_grew.connect(self._answer_grew)
@@ -91,6 +93,11 @@ class OpenThread(QObject):
         return (self._record.title if self._record else "") or "New chat"
 
     @property
+    def project(self) -> str:
+        """The folder that the thread works in, or the one that was chosen for a chat that has no thread yet."""
+        return self._record.project if self._record is not None else self._chosen_project
+
+    @property
     def meters(self) -> Meters:
         """What the header shows."""
         live, known = self._board.state(self._thread_id), self._measured or self._estimate
@@ -107,7 +114,7 @@ class OpenThread(QObject):
     def open_thread(self, thread_id: str) -> None:
         """Show a thread: its last screen first, older messages as they are scrolled to."""
         self._opening += 1
-        self._thread_id, self._record = thread_id, None
+        self._thread_id, self._record, self._chosen_project = thread_id, None, ""
         self._waiting.clear()
         self._live_id, self._awaited, self._redraw = "", "", False
         self._showing = self._spawn(self._open(thread_id, self._opening), "open thread")
@@ -198,6 +205,7 @@ class OpenThread(QObject):
 
     def _tell_all(self) -> None:
         self.title_changed.emit(self.title)
+        self.project_changed.emit(self.project)
         self._tell_meters()
 
     def _tell_meters(self) -> None:
@@ -211,7 +219,7 @@ class OpenThread(QObject):
         for event in events:
             if event.thread_id != self._thread_id:
                 continue
-            if isinstance(event, ThreadChanged) and event.what in ("title", "model", "agent"):
+            if isinstance(event, ThreadChanged) and event.what in ("title", "model", "agent", "project"):
                 self._spawn(self._look_at_record(event.thread_id), "thread changed")
             elif isinstance(event, ThreadChanged) and event.what == "results" and not self._held:
                 self._spawn(self._redrawn(), "show results")

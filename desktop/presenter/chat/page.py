@@ -122,7 +122,9 @@ class ChatViewModel(OpenThread):
         if self._showing is not None:
             await asyncio.wait({self._showing})
         if self._made[0] != opening:
-            made = await self._service.create_thread(agent=self._chosen_agent, model=self._chosen_model)
+            made = await self._service.create_thread(
+                agent=self._chosen_agent, model=self._chosen_model, project=self._chosen_project
+            )
             self._made = (opening, made.thread_id)
             if opening == self._opening:
                 self._record, self._thread_id = made, made.thread_id
@@ -198,6 +200,14 @@ class ChatViewModel(OpenThread):
         """The agent of this thread and of the next new one."""
         self._chosen_agent = name
         self._set(replace(self._record, agent=name) if self._record else None, self._service.set_agent, name)
+
+    def set_project(self, path: str) -> None:
+        """The folder of this chat, which ``ProjectsViewModel`` has judged and stored; a next new one has none."""
+        if self._record is None:
+            self._chosen_project = path
+        else:
+            self._record = replace(self._record, project=path)
+        self.project_changed.emit(path)
 
     def _set(self, record: ThreadRecord | None, save: Callable[[str, str], Awaitable[object]], value: str) -> None:
         self._record = record

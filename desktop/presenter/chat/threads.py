@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from desktop.domain.ids import new_id
 from desktop.domain.threads import ThreadJob, ThreadRecord
 from desktop.domain.words import count_words
 from desktop.presenter.chat.snippets import readable
-from desktop.presenter.chat.thread_lines import ThreadRow, arrange
+from desktop.presenter.chat.thread_lines import PROJECT, ThreadRow, arrange
 from desktop.presenter.common.exporting import write_whole, zip_of
 from desktop.presenter.transcript.live_threads import LiveThreads
 
@@ -147,6 +147,11 @@ def _begins(event: Event) -> bool:
     return isinstance(event, MessageOpened) and event.round_number <= 1
 
 
+async def _all_open(_projects: Sequence[str]) -> Mapping[str, str]:
+    """Where nobody looks at folders."""
+    return {}
+
+
 class ThreadsViewModel(QObject):
     """Everything a person does with the list of threads."""
 
@@ -173,6 +178,10 @@ class ThreadsViewModel(QObject):
         self._search = 0
         self._reading = False
         self._read_again = False
+        self._looking = False
+        self.closed: Mapping[str, str] = {}
+        """Why folders that chats work in cannot be used now."""
+        self.closed_of: Callable[[Sequence[str]], Awaitable[Mapping[str, str]]] = _all_open
         self.loaded = False
         """The list was read: before, it is not known whether there is any chat."""
 
@@ -206,18 +215,38 @@ class ThreadsViewModel(QObject):
         self._threads = {one.thread_id: one for one in records if one.thread_id not in self._going}
         self.loaded = True
         self._show()
+        self._look_at_projects()
         if self._read_again:
             self._read_again = False
             self.refresh()
 
     def _show(self) -> None:
-        self._model.show(arrange(list(self._threads.values()), unfolded=self._unfolded))
+        self._model.show(arrange(list(self._threads.values()), unfolded=self._unfolded, closed=self.closed))
         self.rearranged.emit()
 
     def unfold(self, job_id: str, is_open: bool) -> None:
-        """Show the runs of a job below its line, or put them away."""
-        (self._unfolded.add if is_open else self._unfolded.discard)(job_id)
+        """Show what stands below a line, or put it away: the runs of a job, the chats of a folder, older ones."""
+        turned = is_open is not job_id.startswith(PROJECT)
+        (self._unfolded.add if turned else self._unfolded.discard)(job_id)
         self._show()
+
+    def _look_at_projects(self) -> None:
+        """Look which folders cannot be used any more, beside the list: a disk may take its time to answer."""
+        paths = tuple({one.project for one in self._threads.values() if one.project})
+        if (not paths and not self.closed) or self._looking:
+            return
+
+        async def work() -> None:
+            self._looking = True
+            try:
+                closed = await self.closed_of(paths)
+            finally:
+                self._looking = False
+            if closed != self.closed:
+                self.closed = closed
+                self._show()
+
+        self._bridge.spawn(work(), name="look at the project folders")
 
     def job_of(self, thread_id: str) -> ThreadJob | None:
         """The job whose run a thread is, or None."""

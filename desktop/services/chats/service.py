@@ -176,6 +176,10 @@ class ConversationService(ThreadService):
         await self.set_agent(thread_id, agent)
         return True
 
+    def is_working(self, thread_id: str) -> bool:
+        """Whether a run goes on in the thread."""
+        return self._places.get(thread_id) is not None
+
     def running(self) -> tuple[str, ...]:
         """Threads with a run under way."""
         return tuple(active.thread_id for active in self._places.taken())

@@ -120,6 +120,11 @@ class ThreadService:
         await self._store.threads.set_agent(thread_id=thread_id, agent=agent)
         self._changed(thread_id, "agent")
 
+    async def set_project(self, thread_id: str, project: str) -> None:
+        """The folder of the thread's next run, resolved; "": none."""
+        await self._store.threads.set_project(thread_id=thread_id, project=project)
+        self._changed(thread_id, "project")
+
     async def search(self, text: str) -> list[SearchHit]:
         """Threads whose title has the words, then those with messages that have them."""
         titles = await self._store.search.titles(text=text)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QStackedLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QLineEdit, QSizePolicy, QStackedLayout, QWidget
 
 from desktop.domain.threads import ThreadJob
 from desktop.presenter.chat.state import Meters
+from desktop.presenter.common.folders import NO_FOLDER, name_of, short_path
 from desktop.presenter.schedules.words import STATUS, chip_words, short
 from desktop.ui.chat.meters import ThreadMeters
 from desktop.ui.theme import theme
@@ -20,7 +21,12 @@ from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip
 
 TRACE_KEYS = "Ctrl+Shift+T"
+PROJECT_KEYS = "Ctrl+Shift+O"
 MIN_TITLE = 140
+EDITING = 320
+MIN_CHIP = 110
+FOLDER = 28
+"""Characters of a folder's name."""
 EDITOR = 24
 """Characters of the name of the editor that made a thread."""
 
@@ -69,12 +75,16 @@ class TitleField(QLineEdit):
 
 
 class EditableTitle(QWidget):
-    """A title, and the field in its place while it is edited; ``name`` is what the field is called aloud."""
+    """A title, and the field in its place while it is edited; ``name`` is what the field is called aloud. ``hugs``: it
+    is no wider than its text, so that something can stand right behind it."""
 
     renamed = Signal(str)
 
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(self, text: str, name: str, *, hugs: bool = False) -> None:
         super().__init__()
+        self._hugs = hugs
+        if hugs:
+            self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.text = TitleText(text, "title", elide="right")
         self.field = TitleField(name)
         self._stack = QStackedLayout(self)
@@ -83,13 +93,29 @@ class EditableTitle(QWidget):
         self.text.edit_wanted.connect(self.edit)
         self.field.done.connect(self._edited)
 
+    def sizeHint(self) -> QSize:
+        """The title in one line, or room to write another."""
+        hint = super().sizeHint()
+        if not self._hugs:
+            return hint
+        wide = QFontMetrics(theme().font("title")).horizontalAdvance(self.text.text())
+        editing = self._stack.currentWidget() is self.field
+        return QSize(max(theme().px(EDITING), wide) if editing else wide + theme().px(4), hint.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Cut before anything else in the head is."""
+        hint = super().minimumSizeHint()
+        return QSize(min(theme().px(MIN_TITLE), self.sizeHint().width()), hint.height()) if self._hugs else hint
+
     def edit(self) -> None:
         """Put the field in the title's place."""
         self._stack.setCurrentWidget(self.field)
+        self.updateGeometry()
         self.field.begin(self.text.text())
 
     def _edited(self, text: str) -> None:
         self._stack.setCurrentWidget(self.text)
+        self.updateGeometry()
         if text and text != self.text.text():
             self.renamed.emit(text)
 
@@ -104,7 +130,8 @@ class ThreadHeader(QFrame):
         super().__init__()
         self.setProperty("pane", "header")
         sized(self, height=48, min_width=240)
-        self._title = EditableTitle("New chat", "Title of this chat")
+        self._title = EditableTitle("New chat", "Title of this chat", hugs=True)
+        self.project = Button(NO_FOLDER, icon="folder", small=True, chevron=True, shrinks=True)
         self.title, self.field = self._title.text, self._title.field
         self.job = Button("Job", icon="schedules", small=True, shrinks=True)
         self.job.setVisible(False)
@@ -132,7 +159,11 @@ class ThreadHeader(QFrame):
     def _lay_out(self) -> None:
         row = Row(self, margins=(24, 0, 12, 0), spacing=8)
         row.addWidget(self._fold)
-        row.addWidget(self._title, 1)
+        row.addWidget(self._title)
+        self.chips = Row(spacing=4)
+        self.chips.addWidget(self.project)
+        row.addLayout(self.chips)
+        row.addStretch(1)
         row.addWidget(self.job)
         row.addWidget(self.editor)
         row.addWidget(self.other)
@@ -146,6 +177,18 @@ class ThreadHeader(QFrame):
         """The thread's title, in one line."""
         self.title.setText(" ".join(text.split()))
         self.title.update()
+        self._title.updateGeometry()
+
+    def show_project(self, path: str, closed: str = "") -> None:
+        """Show the folder that the chat works in, and why it cannot be used, if that is so."""
+        self.project.set_icon("failed" if closed else "folder")
+        name = shown_line(name_of(path)) if path else NO_FOLDER
+        self.project.set_label(name if len(name) <= FOLDER else f"{name[: FOLDER - 1]}…")
+        about = f"Works in {short_path(path)}" if path else "This chat works in Assent's own workspace"
+        what = f"{short_path(path)} {closed}" if closed else about
+        self.project.setToolTip(plain_tip(f"{shown_line(what)}. Choose the folder ({PROJECT_KEYS})"))
+        self.project.setAccessibleName(f"Folder: {name}{f', {closed}' if closed else ''}")
+        self._fit()
 
     def show_job(self, job: ThreadJob | None) -> None:
         """Show the job whose run this is, how it ended, and the way to the job, while there is one."""
@@ -198,9 +241,10 @@ class ThreadHeader(QFrame):
 
     def _fit(self) -> None:
         px = theme().px
+        self.project.setMinimumWidth(min(self.project.sizeHint().width(), px(MIN_CHIP)))
         beside = [
             one
-            for one in (self._fold, self.job, self.editor, self.other, self.trace, self.agents, self.more)
+            for one in (self._fold, self.project, self.job, self.editor, self.other, self.trace, self.agents, self.more)
             if not one.isHidden()
         ]
         taken = sum(max(one.minimumSizeHint().width(), one.minimumWidth()) + px(8) for one in beside)

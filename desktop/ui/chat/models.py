@@ -15,6 +15,7 @@ from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.thread_variables import ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.chat.tool_modes import ToolModesViewModel
+from desktop.presenter.projects.page import ProjectsViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.shell.window import ShellViewModel
@@ -53,5 +54,7 @@ class ChatModels:
     """The Run panel."""
     variables: ThreadVariables
     """The variables of a thread."""
+    projects: ProjectsViewModel
+    """The folder that the open chat works in."""
     other: OtherAgentViewModel
     """What is shown of an agent of another maker."""

@@ -17,6 +17,7 @@ from desktop.presenter.common.exporting import file_name
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.models import ChatModels
+from desktop.ui.chat.projects import ProjectChip
 from desktop.ui.chat.side import AGENTS, TRACE, SidePanels
 from desktop.ui.chat.thread_pane import ThreadPane
 from desktop.ui.chat.threads.pane import ThreadList
@@ -123,6 +124,9 @@ class ChatPage(QWidget):
         self.threads.keys_left.connect(lambda: self.pane.foot.composer.text.setFocus(Qt.FocusReason.MouseFocusReason))
         self.threads.debate_wanted.connect(self.debate_wanted)
         self.threads.new_chat.connect(self.new_chat)
+        self.threads.new_chat_in.connect(self._new_chat_in)
+        self._project = ProjectChip(self, models, self.pane.header)
+        models.projects.said.connect(self.toast.say)
         self.threads.rename_wanted.connect(self._rename)
         self._variables = Variables(self, models, self.toast)
         models.threads.said.connect(self.toast.say)
@@ -199,6 +203,10 @@ class ChatPage(QWidget):
         self._models.chat.new_thread()
         self.pane.foot.composer.text.setFocus()
 
+    def _new_chat_in(self, project: str) -> None:
+        self.new_chat()
+        self._models.projects.use(project)
+
     def begin_find(self) -> None:
         """Search the page, or the trace while the keys are there (Ctrl+F)."""
         if self.side.shown == TRACE and self.trace is not None and self.side.has_keys:
@@ -250,6 +258,10 @@ class ChatPage(QWidget):
     def choose_model(self) -> None:
         """Open the picker of models (Ctrl+M)."""
         self.pane.foot.choose_model()
+
+    def choose_project(self) -> None:
+        """Choose the folder that this chat works in (Ctrl+Shift+O)."""
+        self._project.choose()
 
     def choose_tool_mode(self) -> None:
         """How the agent of this thread calls its tools."""

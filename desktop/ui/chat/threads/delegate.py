@@ -8,11 +8,12 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
+from desktop.presenter.chat.thread_lines import OLDER, PROJECT
 from desktop.presenter.chat.threads import ThreadRole
 from desktop.ui.chat.threads.rows import ThreadRowDelegate
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
-from desktop.ui.theme.paint import glyph
+from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.rows import Index
 
 STATE_GLYPHS = {
@@ -34,7 +35,8 @@ class ThreadDelegate(ThreadRowDelegate):
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
         """What is before the title, the title, then the tail."""
         tail = self._tail(painter, box, index, hovered and index.data(ThreadRole.KIND) == "thread")
-        self.title(painter, box.adjusted(self._head(painter, box, index), 0, 0, 0), index, tail, selected)
+        folder = str(index.data(ThreadRole.JOB) or "").startswith((PROJECT, OLDER))
+        self.title(painter, box.adjusted(self._head(painter, box, index), 0, 0, 0), index, tail, selected, quiet=folder)
 
     @staticmethod
     def _head(painter: QPainter, rect: QRect, index: Index) -> int:
@@ -43,7 +45,7 @@ class ThreadDelegate(ThreadRowDelegate):
         side, width = t.metric("icon-small"), t.px(20) if index.data(ThreadRole.INSIDE) else 0
         agent = str(index.data(ThreadRole.AGENT) or "")
         names = [str(index.data(ThreadRole.ICON) or "") or (agent_icon(agent) if t.has_agent(agent) else "")]
-        if index.data(ThreadRole.KIND) == "job":
+        if index.data(ThreadRole.KIND) == "job" and not str(index.data(ThreadRole.JOB)).startswith(OLDER):
             names.insert(0, "down" if index.data(ThreadRole.UNFOLDED) else "right")
         for name in names:
             token = "failed" if name == "failed" else "text-3" if index.data(ThreadRole.INSIDE) else "text-2"
@@ -61,7 +63,9 @@ class ThreadDelegate(ThreadRowDelegate):
                 on = name == "pin" and bool(index.data(ThreadRole.PINNED))
                 glyph(painter, box, name, "text" if on else "text-2", side)
             return 2 * t.px(24) + t.px(4)
-        state = index.data(ThreadRole.STATE)
+        state, note = index.data(ThreadRole.STATE), str(index.data(ThreadRole.NOTE) or "")
+        if note and str(index.data(ThreadRole.JOB) or "").startswith(PROJECT):
+            return self._closed(painter, rect, note)
         if state in STATE_GLYPHS:
             icon, token = STATE_GLYPHS[state]
             box = QRect(rect.right() - t.px(8) - side, rect.y(), side, rect.height())
@@ -78,6 +82,19 @@ class ThreadDelegate(ThreadRowDelegate):
         box = QRect(rect.right() - t.px(8) - width, rect.y(), width + 1, rect.height())
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
         return width + t.px(12)
+
+    @staticmethod
+    def _closed(painter: QPainter, rect: QRect, words: str) -> int:
+        """Why a folder cannot be used; returns its width in pixels."""
+        t = theme()
+        painter.setFont(t.font("small", 500))
+        painter.setPen(t.color("failed"))
+        shown = elided(words, "small", rect.width() // 2, weight=500)
+        width = painter.fontMetrics().horizontalAdvance(shown)
+        box = QRect(rect.right() - t.px(8) - width, rect.y(), width + 1, rect.height())
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, shown)
+        glyph(painter, QRect(box.x() - t.px(20), box.y(), t.px(14), box.height()), "failed", "failed", t.px(14))
+        return width + t.px(34)
 
     @staticmethod
     def menu_rect(rect: QRect) -> QRect:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
 
 from desktop.domain.threads import SearchHit
-from desktop.presenter.chat.thread_lines import job_key
+from desktop.presenter.chat.thread_lines import PROJECT, job_key
 from desktop.presenter.chat.threads import ThreadRole, ThreadsViewModel
 from desktop.ui.chat.threads.delegate import ThreadDelegate
 from desktop.ui.chat.threads.rows import ThreadRows
@@ -68,6 +68,8 @@ class ThreadList(QFrame):
     """The list of threads, 264 pixels wide: head with search and new chat, then threads, or what a search found."""
 
     new_chat = Signal()
+    new_chat_in = Signal(str)
+    """a folder"""
     opened = Signal(str, str)
     keys_left = Signal()
     debate_wanted = Signal(str, str)
@@ -224,7 +226,9 @@ class ThreadList(QFrame):
 
     def _job_menu(self, index: QModelIndex) -> QMenu:
         job_id, is_open = index.data(ThreadRole.JOB), bool(index.data(ThreadRole.UNFOLDED))
+        project = job_id.removeprefix(PROJECT) if job_id.startswith(PROJECT) else ""
         return self._menu_of(
+            *([("New chat in this folder", "", lambda: self.new_chat_in.emit(project))] if project else []),
             ("Hide its chats" if is_open else "Show its chats", "", lambda: self._unfold(job_id, not is_open)),
             *([("Open the job", "", lambda: self.job_wanted.emit(job_id))] if self._threads.has_job(job_id) else []),
         )

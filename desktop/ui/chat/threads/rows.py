@@ -62,14 +62,15 @@ class ThreadRowDelegate(RowDelegate):
         return True
 
     @staticmethod
-    def title(painter: QPainter, box: QRect, index: Index, tail: int, selected: bool) -> None:
-        """The thread's title in one line, ``tail`` pixels before the right end."""
+    def title(painter: QPainter, box: QRect, index: Index, tail: int, selected: bool, *, quiet: bool = False) -> None:
+        """The thread's title in one line, ``tail`` pixels before the right end; ``quiet``: of what others stand in."""
         t = theme()
-        weight = 500 if selected else 400
+        weight = 500 if selected and not quiet else 400
         width = box.width() - t.px(16) - tail
-        painter.setFont(t.font("body", weight))
-        painter.setPen(t.color("text"))
-        text = elided(" ".join(str(index.data()).split()), "body", width, weight=weight)
+        role = "code" if quiet else "body"
+        painter.setFont(t.font(role, weight))
+        painter.setPen(t.color("text-2" if quiet else "text"))
+        text = elided(" ".join(str(index.data()).split()), role, width, weight=weight)
         painter.drawText(QRect(box.x() + t.px(8), box.y(), width, box.height()), LEFT, text)
 
 

@@ -188,7 +188,9 @@ async def test_a_fork_goes_on_after_a_turn_with_one_side_changed(tmp_path: Path)
         origin, _ = await w.run(setup(title="Drinks"))
         before = await w.store.messages.path(thread_id=origin)
         changed = setup("another topic", b={"prompt": "poet", "model": "test/other"}, max_turns=5)
+        await w.store.threads.set_project(thread_id=origin, project="/tides")
         forked = await w.debates.fork(origin, 3, changed)
+        assert (await w.store.threads.get(thread_id=forked)).project == "/tides"
         state = await w.debates.state(forked)
         assert (state.status, state.turn, state.side, state.forked_from, state.forked_at) == (
             "paused",

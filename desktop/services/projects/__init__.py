@@ -1,0 +1,1 @@
+"""The folders that threads work in."""

@@ -1,0 +1,75 @@
+"""The folder of a chat: chosen in its dialog, shown in the head, where its calls work, and never another chat's."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from desktop.ui.chat.project_dialog import LEAVE, USE, ProjectDialog
+from tests.gui.app.kit import HELLO, call
+
+
+def dialog_of(app):
+    found = [one for one in app.window.findChildren(ProjectDialog) if one.isVisible()]
+    return found[0] if found else None
+
+
+async def opened(app, act):
+    act()
+    await app.until_true(lambda: dialog_of(app), "the dialog")
+    return dialog_of(app)
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", "propagateSizeHints")
+@pytest.mark.spec("R-PRJ-1", "R-PRJ-2")
+async def test_a_chat_works_in_the_folder_that_was_chosen_for_it_and_the_next_one_does_not(start, tmp_path: Path):
+    work = tmp_path / "person" / "work"
+    project, gone = work / "tides", work / "gone"
+    project.mkdir(parents=True)
+    (project / "a.txt").write_text("of the project\n")
+    app = await start(call("read_file", path="a.txt"), HELLO, call("read_file", path="a.txt"), HELLO)
+    header = app.page.pane.header
+    assert header.project.label == "No folder"
+
+    dialog = await opened(app, header.project.click)
+    assert not dialog.buttons[USE].isEnabled()
+    dialog.field.setText(str(gone))
+    await app.until_true(lambda: "is gone" in dialog.about.text(), "why it cannot be used")
+    assert not dialog.buttons[USE].isEnabled()
+    QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+    assert dialog.isVisible(), "Return does not use what cannot be used"
+    dialog.field.setText(str(project))
+    await app.until_true(dialog.buttons[USE].isEnabled, "the folder was looked at")
+    assert app.models.chat.project == "", "looking chooses nothing"
+    QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+    await app.until_true(lambda: header.project.label == "tides", "the chip")
+
+    app.say("read it")
+    await app.answered("Hello there.")
+    assert (app.calls[0].state, "of the project" in app.calls[0].result) == ("done", True)
+    (thread,) = [one for one in app.models.threads.threads if one.project]
+    assert thread.project == str(project)
+    rows = app.page.threads._model
+    await app.until_true(lambda: rows.index(0).data() == "tides", "the list by folders")
+
+    app.page.new_chat()
+    await app.until_true(lambda: header.project.label == "No folder", "a new chat has none")
+    app.say("read it")
+    await app.answered("Hello there.")
+    assert app.calls[0].state != "done"
+    app.page.open(thread.thread_id)
+    await app.until_true(lambda: header.project.label == "tides", "the chip of the first chat")
+
+    dialog = await opened(app, app.page.choose_project)
+    await app.until_true(dialog.buttons[USE].isEnabled, "the folder that was used before")
+    dialog.answer(LEAVE)
+    project.rename(work / "moved")
+    app.models.threads.refresh()
+    await app.until_true(lambda: "is gone" in header.project.toolTip(), "the head says that it is gone")
+    dialog = await opened(app, app.page.choose_project)
+    await app.until_true(lambda: "is gone" in dialog.about.text(), "the dialog says so, too")
+    assert not dialog.buttons[USE].isEnabled()
+    dialog.none.click()
+    await app.until_true(lambda: header.project.label == "No folder", "no folder")
+    assert [one.project for one in await app.models.services.chats.threads()] == ["", ""]
