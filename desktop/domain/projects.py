@@ -35,7 +35,7 @@ class ProjectRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class FolderOffer:
     """Something that a folder brings with it."""
 
     kind: str
@@ -54,5 +54,5 @@ class ProjectLook:
 
     row: ProjectRow
     """The folder."""
-    brought: tuple[Brought, ...] = ()
+    brought: tuple[FolderOffer, ...] = ()
     """What it brings; nothing of that starts by itself."""

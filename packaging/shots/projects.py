@@ -9,7 +9,7 @@ from typing import Any, cast
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.projects import Brought, ProjectFolder, ProjectLook, ProjectRow
+from desktop.domain.projects import FolderOffer, ProjectFolder, ProjectLook, ProjectRow
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.projects.page import FolderLine, ProjectsViewModel, lines_of
 from desktop.ui.chat.project_dialog import ProjectDialog
@@ -19,9 +19,9 @@ SENSORS, REPORT, ARCHIVE = f"{WORK}/harbour-sensors", f"{WORK}/annual-report", f
 CLOSED = {ARCHIVE: "is gone"}
 DAY = 86_400.0
 _BROUGHT = (
-    Brought("instructions", "AGENTS.md, 3 files", "", "2 told to the model. 1 changed: not told until you look."),
-    Brought("skills", "3 skills", ".claude/skills", "Not taken over. Look at them on the page Skills."),
-    Brought("servers", "2 MCP servers", ".mcp.json", "1 starts a program, 1 uses the network."),
+    FolderOffer("instructions", "AGENTS.md, 3 files", "", "2 told to the model. 1 changed: not told until you look."),
+    FolderOffer("skills", "3 skills", ".claude/skills", "Not taken over. Look at them on the page Skills."),
+    FolderOffer("servers", "2 MCP servers", ".mcp.json", "1 starts a program, 1 uses the network."),
 )
 
 

@@ -46,7 +46,7 @@ class FolderLine:
 
 
 class ProjectsViewModel(QObject):
-    """Of the open chat. ``listed``: ``lines`` has them; ``looked`` carries what a folder brings, ``said`` a sentence."""
+    """Of the open chat. ``listed``: ``lines`` has them; ``looked`` carries what a folder brings, ``said`` words."""
 
     listed = Signal()
     looked = Signal(object)

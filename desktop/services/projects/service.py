@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.projects import Brought, ProjectFolder, ProjectLook, ProjectRow
+from desktop.domain.projects import FolderOffer, ProjectFolder, ProjectLook, ProjectRow
 from desktop.domain.threads import ThreadRecord
 from desktop.services.threads.service import ThreadService
 from desktop.store.composer import StateRepository
@@ -17,11 +17,11 @@ RECENT = "projects.recent"
 MAX_RECENT = 30
 Judge = Callable[[str], ProjectFolder]
 """What a folder is that a person names. Blocks."""
-Contents = Callable[[str], tuple[Brought, ...]]
+Contents = Callable[[str], tuple[FolderOffer, ...]]
 """What a folder that may be used brings with it. Blocks."""
 
 
-def _nothing(_path: str) -> tuple[Brought, ...]:
+def _nothing(_path: str) -> tuple[FolderOffer, ...]:
     return ()
 
 
@@ -73,11 +73,6 @@ class ProjectService:
         async with self._writing:
             kept = [one for one in await self._recent() if one[0] != given]
             await self._state.put(key=RECENT, value=[[given, time.time()], *kept][:MAX_RECENT])
-
-    async def forget(self, given: str) -> None:
-        """Take a folder out of the list; chats that work in it keep it."""
-        async with self._writing:
-            await self._state.put(key=RECENT, value=[one for one in await self._recent() if one[0] != given])
 
     async def recent(self, known: Iterable[ThreadRecord] | None = None) -> list[ProjectRow]:
         """The folders that were used, the latest first, each as it is now; also those that cannot be used any more."""

@@ -147,7 +147,7 @@ async def test_the_folder_of_a_thread_stays_while_it_is_at_work(tmp_path, monkey
         assert await at.service.choose(thread, "~/work/tides")
 
 
-async def test_the_list_of_folders_has_a_limit_and_forgets_what_it_is_told_to(tmp_path, monkeypatch) -> None:
+async def test_the_list_of_folders_has_a_limit(tmp_path, monkeypatch) -> None:
     async with chosen(tmp_path, monkeypatch) as at:
         for number in range(MAX_RECENT + 5):
             (at.work / f"n{number}").mkdir()
@@ -156,8 +156,6 @@ async def test_the_list_of_folders_has_a_limit_and_forgets_what_it_is_told_to(tm
         rows = await at.service.recent()
         assert len(rows) == MAX_RECENT
         assert rows[0].folder.path == str(at.work / "tides")
-        await at.service.forget(rows[0].folder.given)
-        assert str(at.work / "tides") not in {row.folder.path for row in await at.service.recent()}
 
 
 @pytest.mark.parametrize("kept", [None, 3, {"a": 1}, [1, ["x"], ["a", "b"], ["/x", 1, 2], [[], 2]]])
