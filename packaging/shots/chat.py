@@ -368,6 +368,7 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         "21-project-choose-closed": lambda: projects.choosing(_in_project(), "gauge"),
         **{f"01-chat-variables{size}": _variables for size in ("", "-200", "-960")},
         **{f"33-composer-resources{size}": lambda: composer.resources(_shown()) for size in SIZES},
+        **{f"33-composer-inside{size}": lambda: composer.inside(_shown()) for size in SIZES},
         **{f"33-composer-prompts{size}": lambda: composer.prompts(_shown()) for size in SIZES},
         "33-composer-prompt-list": lambda: composer.prompts(_shown(), filled=False),
         **trace_pictures(),

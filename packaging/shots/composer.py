@@ -120,6 +120,10 @@ class SampleServers:
     offers = OFFERS
     reading = SampleReading()
 
+    def on_change(self, _listener: Callable[[], None]) -> Callable[[], None]:
+        """Nothing changes."""
+        return lambda: None
+
 
 def sample_servers(bridge: object) -> FromServers:
     """What they give."""
@@ -149,6 +153,19 @@ def resources(page: ChatPage, text: str = "Compare these with @quay") -> QWidget
     foot.offers.show_offers("@", "quay", best("@", "quay", [*FILES, *servers.resources()]))
     foot.offers.step(1)
     foot.offers.step(1)
+    return page
+
+
+def inside(page: ChatPage) -> QWidget:
+    """What is in the marked resource, beside the list."""
+    resources(page)
+    offers = page.pane.foot.offers
+    offers.look()
+    marked = offers.marked
+    assert marked is not None
+    lines = "\n".join(f"2026-03-0{at},04:10,{2 + at / 10:.1f}" for at in range(1, 10))
+    read = McpRead(ARCHIVE, marked.detail, (McpPart("resource", f"day,time,level\n{lines}"),))
+    page._models.servers.looked.emit(marked.item, read)
     return page
 
 

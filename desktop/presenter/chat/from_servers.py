@@ -48,10 +48,13 @@ class ReadingPort(Protocol):
 
 
 class ServersPort(Protocol):
-    """The servers, as far as a message needs them. ``reading`` loads code: it is not asked for before it is needed."""
+    """The servers, as far as a message needs them; ``on_change`` tells of any change. ``reading`` loads code: it is not
+    asked for before it is needed."""
 
     @property
     def offers(self) -> tuple[McpOffers, ...]: ...
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]: ...
 
     @property
     def reading(self) -> ReadingPort: ...
@@ -60,14 +63,18 @@ class ServersPort(Protocol):
 class FromServers(QObject):
     """``completed``: (argument, what was typed, values) for the form that is open; ``previewed``: (values, what the
     prompt says, or why not); ``put_in``: a block for the composer; ``reading``: what is read before a message goes out,
-    "" when that is over; ``newer``: (server, uri, when) of a resource that waits in the composer."""
+    "" when that is over; ``newer``: (server, uri, when) of a resource that waits in the composer; ``looked``:
+    (resource, what is in it, or why not); ``others``: what can be put in is something else now."""
 
     completed = Signal(str, str, object)
     previewed = Signal(object, object)
     put_in = Signal(object)
     reading = Signal(str)
     newer = Signal(str, str, float)
+    looked = Signal(object, object)
+    others = Signal()
     _changed = Signal(str, str)
+    _told = Signal()
 
     def __init__(
         self, servers: ServersPort, where: Callable[[str], str], bridge: Bridge, denied: Callable[[str], str]
@@ -79,12 +86,22 @@ class FromServers(QObject):
         self._watched: set[tuple[str, str]] = set()
         self._reads: set[asyncio.Future[tuple[Block, ...]]] = set()
         self._changed.connect(self._tell_newer)
+        self._known: tuple[McpOffers, ...] = ()
+        self._told.connect(self._compare)
+        servers.on_change(self._told.emit)
         self._listens = False
 
     # -- what is offered ----------------------------------------------------------------------------------------------
 
     def _open(self) -> Iterable[McpOffers]:
         return (one for one in self._servers.offers if one.running and one.looked_at)
+
+    def _compare(self) -> None:
+        """A server may tell of its log without end: only other offers are told."""
+        now = tuple(self._open())
+        if now != self._known:
+            self._known = now
+            self.others.emit()
 
     def resources(self) -> list[Offer]:
         """What can be put in after ``@``; what cannot be read stands there with the reason."""
@@ -181,6 +198,20 @@ class FromServers(QObject):
     def _tell_newer(self, server: str, uri: str) -> None:
         if (server, uri) in self._watched:
             self.newer.emit(server, uri, time.time())
+
+    # -- looking inside -----------------------------------------------------------------------------------------------
+
+    def look(self, resource: McpResource) -> None:
+        """Read a resource for the person alone, as it is read when a message is sent: ``looked`` follows."""
+        self._bridge.spawn(self._look(resource), name="look inside a resource")
+
+    async def _look(self, resource: McpResource) -> None:
+        try:
+            self._check(resource.server)
+            found: McpRead | str = await self._servers.reading.read_resource(resource.server, resource.uri)
+        except KnownError as error:
+            found = error.advice
+        self.looked.emit(resource, found)
 
     # -- filling in ---------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from desktop.domain.mcp import McpResource
 from desktop.domain.messages import GivenBlock, ImageBlock
 from desktop.presenter.transcript.items import AttachmentPart, GivenPart
 from desktop.ui.chat.composer.chips import AttachmentChip
+from desktop.ui.chat.composer.thumbnail import Thumbnail
 from tests.gui.app.kit import Heartbeat
 from tests.servers.mcp import hostile, library
 
@@ -115,6 +116,46 @@ async def test_a_resource_is_put_in_after_at_read_when_it_is_sent_and_kept_as_it
     exported = await app.startup._services.chats.export(app.models.chat._thread_id, "md")
     assert b"**From `books`: `A whale`** (`books://1`)" in exported
     await rule_denies_the_server(app)
+
+
+@pytest.mark.spec("R-MCP-3")
+async def test_space_looks_inside_a_marked_resource_and_the_open_list_follows_the_server(start, tmp_path):
+    app = await begun(start, tmp_path / "home", [{"text": "Hello."}])
+    text, offers = foot(app).composer.text, foot(app).offers
+    type_in(app, "@wha")
+    await offered(app, "A whale")
+    QTest.keyClick(text, Qt.Key.Key_Space)
+    assert text.toPlainText() == "@wha ", "while a word is typed Space ends it"
+    QTest.keyClick(text, Qt.Key.Key_Backspace)
+    await offered(app, "A whale")
+    offers.step(0)
+    QTest.keyClick(text, Qt.Key.Key_Space)
+    await app.until(lambda: offers.is_looking and "Call me Ishmael." in offers._inside.text.toPlainText(), "its text")
+    assert offers._inside.accessibleName() == "Inside A whale"
+    assert offers._inside._says.text() == "text, 16 bytes"
+    QTest.keyClick(text, Qt.Key.Key_Escape)
+    await app.until(lambda: not offers.is_looking and offers.isVisible() and offers.marked, "the list again")
+    assert offers.marked.label == "A whale"
+    assert foot(app).composer.attachments == (), "nothing was put in"
+    text.selectAll()
+    type_in(app, "@cov")
+    await offered(app, "cover")
+    offers.step(0)
+    QTest.keyClick(text, Qt.Key.Key_Space)
+    await app.until(lambda: offers._inside.findChildren(Thumbnail), "its picture")
+    (picture,) = offers._inside.findChildren(Thumbnail)
+    await app.until(lambda: not picture.image.isNull(), "drawn")
+    assert offers._inside._says.text().startswith("picture, ")
+    QTest.keyClick(text, Qt.Key.Key_Space)
+    await app.until(lambda: not offers.is_looking and offers.isVisible(), "the list again")
+    app.models.mcp.stop("books")
+    await app.until(lambda: not offers.isVisible(), "the open list without what the server offered")
+    app.models.mcp.restart("books")
+    await offered(app, "cover")
+    offers.step(0)
+    await app.startup._services.rules.book.add({"pattern": "books-*", "policy": "deny"})
+    offers.look()
+    await app.until(lambda: "Your rule books-*" in offers._inside.text.toPlainText(), "why it is not read")
 
 
 async def rule_denies_the_server(app: Any) -> None:

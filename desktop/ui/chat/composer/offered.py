@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QFrame, QStyleOptionViewItem, QWidget
 
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.mcp import McpResource
 from desktop.presenter.chat.state import Offer
 from desktop.presenter.common.fuzzy import match
 from desktop.ui.theme import theme
@@ -25,7 +26,8 @@ ROW, HEADING = 32, 26
 WIDTH, NARROW = 400, 560
 """Pixels at 100 %: without what servers give; and from which on an address has a column."""
 LONGEST = 200
-PINNED = "Read when you send, and pinned as it was then"
+LOOK = "look inside"
+PINNED = "Read when you send"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +178,15 @@ class OfferList(QFrame):
     def _make_foot(self) -> QWidget:
         foot = pane("footer")
         row = Row(foot, margins=(8, 6, 8, 2), spacing=6)
-        for keys, words in (("↑↓", "choose"), ("Enter", "put in"), ("Esc", "close")):
-            row.addWidget(KeyCaps(keys))
-            row.addWidget(Text(words, "small", "2"))
-            row.addSpacing(theme().px(6))
+        for keys, words in (("↑↓", "choose"), ("Enter", "put in"), ("Space", LOOK), ("Esc", "close")):
+            held = QWidget()
+            pair = Row(held, spacing=6)
+            pair.addWidget(KeyCaps(keys))
+            pair.addWidget(Text(words, "small", "2"))
+            pair.addSpacing(theme().px(6))
+            row.addWidget(held)
+            if words == LOOK:
+                self._look_key = held
         row.addStretch(1)
         self._note = Text("", "small", "2", elide="right")
         row.addWidget(self._note, 4)
@@ -190,19 +197,23 @@ class OfferList(QFrame):
         """How many can be chosen."""
         return sum(self.model.can(row) for row in range(len(self.model.rows)))
 
-    def fill(self, offers: Sequence[Offer], word: str, *, prefix: str, room: int, most: int) -> None:
-        """Show other offers, as wide as ``room`` pixels and as high as ``most`` allow."""
+    def fill(
+        self, offers: Sequence[Offer], word: str, *, prefix: str, room: int, most: int, stays: Offer | None = None
+    ) -> None:
+        """Show other offers, as wide as ``room`` pixels and as high as ``most`` allow; ``stays`` is marked."""
         self.model.fill(offers, word, "Files" if prefix == "@" else "Skills")
         of_servers = any(offer.group for offer in offers)
         self.foot.setVisible(of_servers)
         self._note.setText(PINNED if prefix == "@" else "")
+        self._look_key.setVisible(any(isinstance(offer.item, McpResource) for offer in offers))
         px = theme().px
         heights = sum(px(ROW if row.offer else HEADING) for row in self.model.rows)
         around = px(14) + (self.foot.sizeHint().height() + px(6) if of_servers else 0)
         self.rows.setFixedHeight(max(px(ROW), min(heights, px(ROW * ROWS), most - around)) + 2)
         self.is_wide = of_servers
         self.setFixedWidth(room if of_servers else min(room, px(WIDTH)))
-        first = next((row for row in range(len(self.model.rows)) if self.model.can(row)), -1)
+        can = [row for row in range(len(self.model.rows)) if self.model.can(row)]
+        first = next((row for row in can if self.model.rows[row].offer == stays), can[0] if can else -1)
         self.rows.setCurrentIndex(self.model.index(first) if first >= 0 else QModelIndex())
         if first == 1:
             self.rows.scrollToTop()
@@ -225,9 +236,14 @@ class OfferList(QFrame):
                     self.rows.scrollToTop()  # with the heading over it
                 return
 
+    @property
+    def marked(self) -> Offer | None:
+        """The offer of the marked row."""
+        row = self.rows.currentIndex().row()
+        return self.model.rows[row].offer if self.model.can(row) else None
+
     def choose(self) -> None:
         """Choose the marked row."""
-        row = self.rows.currentIndex().row()
-        offer = self.model.rows[row].offer if self.model.can(row) else None
+        offer = self.marked
         if offer is not None:
             self.chosen.emit(offer)

@@ -212,7 +212,9 @@ class ComposerPane(QWidget):
             self._models.offers.want("", "")
 
     def _offer_key(self, key: Qt.Key) -> None:
-        if key == Qt.Key.Key_Escape:
+        if key == Qt.Key.Key_Space or (key == Qt.Key.Key_Escape and self.offers.is_looking):
+            self.offers.look()
+        elif key == Qt.Key.Key_Escape:
             self._models.offers.want("", "")
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self.offers.step(1 if key == Qt.Key.Key_Down else -1)

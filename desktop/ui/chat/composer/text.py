@@ -36,6 +36,7 @@ class ComposerText(UndoText):
         self._composing = False
         self.send_on_enter = True
         self.offers_open = False
+        self.offers_look = False
         self.setAccessibleName("Message")
         self.setPlaceholderText("Ask, or type / for a skill and @ for a file")
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -74,6 +75,9 @@ class ComposerText(UndoText):
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's
         """Enter, the keys that the list of offers takes, and the rest as usual."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if self.offers_open and self.offers_look and event.key() == Qt.Key.Key_Space and not self._composing:
+            self.key_for_offers.emit(event.key())
+            return
         if self.offers_open and event.key() in (
             Qt.Key.Key_Up,
             Qt.Key.Key_Down,

@@ -23,13 +23,14 @@ Run = Callable[[Callable[[], object], Callable[[object], None]], None]
 class Thumbnail(NeverCut, QWidget):
     """``run`` does work in a thread and gives its result here. What cannot be read shows the sign of a file."""
 
-    def __init__(self, block: ImageBlock, run: Run) -> None:
+    def __init__(self, block: ImageBlock, run: Run, side: int = SIDE) -> None:
         super().__init__()
+        self._side = side
         self._image = QImage()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(f"Picture {block.name}".strip())
-        side = round(theme().px(SIDE) * self.devicePixelRatioF())
-        run(lambda: small_image(block.data, side), self._arrived)
+        pixels = round(theme().px(side) * self.devicePixelRatioF())
+        run(lambda: small_image(block.data, pixels), self._arrived)
 
     @property
     def image(self) -> QImage:
@@ -38,7 +39,7 @@ class Thumbnail(NeverCut, QWidget):
 
     def sizeHint(self) -> QSize:
         """A square."""
-        return QSize(theme().px(SIDE), theme().px(SIDE))
+        return QSize(theme().px(self._side), theme().px(self._side))
 
     def _arrived(self, image: object) -> None:
         if isValid(self) and isinstance(image, QImage):
