@@ -154,8 +154,7 @@ class Pages(QObject):
         last = await self._last_thread()
         m.chat.open_thread(last)
         self._opened = True
-        kept = _keep_agent_of_new_chat(m, self._services, self._window_state, last)
-        self._services.owner.spawn(kept, "the agent of a chat that was not sent")
+        _keep_agent_of_new_chat(m, self._services, self._window_state, last)
         close = self._shell.on_close
         if close is not None:
             self._shell.on_close = lambda: self._leave(close)
@@ -379,14 +378,18 @@ class Pages(QObject):
         self._show("settings", "open_settings", name)
 
 
-async def _keep_agent_of_new_chat(m: ViewModels, services: Services, state: WindowState, last: str) -> None:
+def _keep_agent_of_new_chat(m: ViewModels, services: Services, state: WindowState, last: str) -> None:
     """A new chat that was not sent keeps the agent that was chosen for it, where that one is still here."""
     chat, chosen = m.chat, state.text(NEW_AGENT, "")
-    if chosen and not last:
-        await services.others.agents.opened()
-        if any(name == chosen for name, _ in m.agents) and not chat.thread_id:
-            chat.set_agent(chosen)
-    chat.meters_changed.connect(lambda _: state.put(NEW_AGENT, "" if chat.thread_id else chat.meters.agent))
+
+    async def work() -> None:
+        if chosen and not last:
+            await services.others.agents.opened()
+            if any(name == chosen for name, _ in m.agents) and not chat.thread_id:
+                chat.set_agent(chosen)
+        chat.meters_changed.connect(lambda _: state.put(NEW_AGENT, "" if chat.thread_id else chat.meters.agent))
+
+    services.owner.spawn(work(), "the agent of a chat that was not sent")
 
 
 def _page_changed(page: str, window: MainWindow, shell: ShellViewModel, m: ViewModels) -> None:
