@@ -100,6 +100,9 @@ class ToolCallContext:
     """Whether nobody was asked about the call."""
     network: bool = False
     """Whether the call was allowed with the network."""
+    ends: CancellationToken | None = None
+    """Cancelled when whoever makes the call wants no more of it: a command is ended, and what it wrote is its result.
+    None: nobody can."""
     pause: Callable[[], Callable[[], None]] = lambda: _nothing
     """Stops the time limits of the call and of those around it while a person is asked about it; what it returns lets
     them run on (R-PRM-10)."""

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import field
 from typing import Any, Protocol
 
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import Denied, KnownError, ToolFailure
 from desktop.domain.events import EventSink
 from desktop.domain.ids import short_id
@@ -145,6 +146,8 @@ class CallRequest:
     """What an earlier process did with it."""
     key: str = ""
     """What names it in the run's log; "" for a call of a thread, which its message and id name."""
+    ends: CancellationToken | None = None
+    """What ends its question, and the command that it runs, beside the run's own end."""
     branch: str = ""
     """Names the task that makes it, of an agent that does several things at once: calls of two tasks that are alike
     are known apart when the run is gone on with."""

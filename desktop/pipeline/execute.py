@@ -151,6 +151,7 @@ class Executor:
             and call.decision is not None
             and call.decision.gives_network(call.check.preview),
             advance=self._advance(call),
+            ends=call.request.ends,
             pause=lambda: _paused(call),
         )
         task = self._spawn(_body(call, context), f"tool {spec.name}")

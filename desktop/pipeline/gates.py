@@ -84,7 +84,8 @@ class SafetyGate:
 
     async def check(self, call: CallContext) -> None:
         """Set ``call.check``, or raise what it refuses with."""
-        call.check = await prechecked(call)
+        check = await prechecked(call)
+        call.check = check if call.request.ends is None else replace(check, until=check.until or call.request.ends)
         refused(call.check)
 
 

@@ -13,9 +13,10 @@ import shlex
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
+from desktop.domain.ids import new_id
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.tools.acp.asks import OpenRequests
 from desktop.tools.builtin.files import READ_FILE, WRITE_FILE
-from desktop.tools.builtin.shell import BASH
 
 MAX_READ = 8_000_000
 """Characters of a file that is given whole."""
@@ -31,6 +32,8 @@ Spawn = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
 """Starts an owned task."""
 Call = Callable[[str, Mapping[str, Any]], Awaitable[Answer]]
 """Makes a call of ours: ``{ok, text, code, facts}``."""
+Run = Callable[[str, str], Awaitable[Answer]]
+"""Makes the call of a command, which can be ended under a name."""
 
 
 class Refusal(Exception):
@@ -114,7 +117,10 @@ class CalledFiles:
 class _Terminal:
     """One command of the agent's, which runs as a call of ours."""
 
-    def __init__(self, limit: int | None) -> None:
+    def __init__(self, limit: int | None, ends: str) -> None:
+        self.ends = ends
+        """The name under which it can be ended."""
+        self.killed = False
         self._limit = limit
         self._found: Answer = {"ok": False, "text": "It was stopped."}
         self.task: asyncio.Task[None] | None = None
@@ -141,17 +147,22 @@ class _Terminal:
         """How it ended. One that was refused never ran: that is told as a failure, and its text says why."""
         answer = self._found
         code = _facts(answer).get("exit_code")
+        if self.killed and not isinstance(code, int):
+            return {"exitCode": None, "signal": "SIGTERM"}
         return {"exitCode": code if isinstance(code, int) else 0 if answer.get("ok") else 126, "signal": None}
 
 
 class CalledTerminals:
     """``terminal/*``: a command is a call of ``bash``, begun at once and answered when it is over."""
 
-    def __init__(self, call: Call, made: Callable[[Made], None], folder: str, spawn: Spawn) -> None:
+    def __init__(
+        self, call: Run, made: Callable[[Made], None], folder: str, spawn: Spawn, requests: OpenRequests
+    ) -> None:
         self._call = call
         self._made = made
         self._folder = folder
         self._spawn = spawn
+        self._requests = requests
         self._open: dict[str, _Terminal] = {}
         self._count = 0
 
@@ -163,8 +174,11 @@ class CalledTerminals:
         self._count += 1
         name = f"terminal-{self._count}"
         limit = params.get("outputByteLimit")
-        made = self._open[name] = _Terminal(limit if isinstance(limit, int) and limit >= 0 else None)
-        made.task = self._spawn(made.run(self._call(BASH.name, {"command": line})), "a command of another agent")
+        ends = f"{name} {new_id()}"
+        self._requests.begin(ends)
+        made = self._open[name] = _Terminal(limit if isinstance(limit, int) and limit >= 0 else None, ends)
+        made.task = self._spawn(made.run(self._call(line, ends)), "a command of another agent")
+        made.task.add_done_callback(lambda _: self._requests.end(ends))
         self._made(Made("terminal", name))
         self._made(Made("execute", line))
         return {"terminalId": name}
@@ -181,17 +195,22 @@ class CalledTerminals:
         return found.status()
 
     async def kill(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """A command ends by itself, at its time limit, or with the turn."""
-        if not self._of(params).over:
-            raise Refusal("A command here ends by itself, at its time limit, or when the person stops it.")
+        """End a command with all that it started; a question about it closes. What it wrote is kept."""
+        await self._end(self._of(params))
         return {}
 
     async def release(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Forget a command that is over; one that is not goes on, and its card stays."""
-        found = self._of(params)
-        if found.over:
-            self._open.pop(str(params.get("terminalId")), None)
+        """The agent has no more use for it: it is ended if it still runs, and forgotten; its card stays."""
+        await self._end(self._of(params))
+        self._open.pop(str(params.get("terminalId")), None)
         return {}
+
+    async def _end(self, terminal: _Terminal) -> None:
+        if terminal.over or terminal.task is None:
+            return
+        terminal.killed = True
+        self._requests.end(terminal.ends)
+        await asyncio.wait([terminal.task])
 
     def _of(self, params: Mapping[str, Any]) -> _Terminal:
         found = self._open.get(str(params.get("terminalId")))

@@ -25,6 +25,7 @@ from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
 from desktop.tools.acp.asks import ASKS, DID
 from desktop.tools.acp.sessions import AcpSession, AcpSessions, Gone
+from desktop.tools.builtin.shell import BASH
 
 AGENT = "agent"
 MAX_TEXT = 1_000_000
@@ -90,8 +91,9 @@ class _Turn:
         self._ref = str(args.get("invokeRef") or "")
         self._acts = Acts()
         self._files = CalledFiles(self._call, self._acts.made.append, self._may_have_written)
-        self._terminals = CalledTerminals(self._call, self._acts.made.append, session.state.folder, spawn)
         self._requests = session.agents.services.requests
+        folder = session.state.folder
+        self._terminals = CalledTerminals(self._run, self._acts.made.append, folder, spawn, self._requests)
         self._asked: dict[int, tuple[str, asyncio.Task[None]]] = {}
         self._round = 0
         self._calls = 0
@@ -331,7 +333,11 @@ class _Turn:
         answer = await self._call(tool, given if isinstance(given, Mapping) else {})
         return {"text": str(answer.get("text", "")), "isError": answer.get("ok") is not True}
 
-    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _run(self, command: str, ends: str) -> Mapping[str, Any]:
+        """A command, which the agent can end under that name."""
+        return await self._call(BASH.name, {"command": command}, ends)
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any], ends: str = "") -> Mapping[str, Any]:
         """One call through every gate, unless the policy denies it; what came of it."""
         if not self._ref:
             return {"ok": False, "text": "There are no tools here."}
@@ -342,7 +348,7 @@ class _Turn:
             answer: Mapping[str, Any] = {"ok": False, "text": str(said.get("deny") or "denied")}
         else:
             try:
-                found = await self._ctx.manager.invoke(self._ref, told)
+                found = await self._ctx.manager.invoke(self._ref, {**told, "ends": ends} if ends else told)
             except ToolFailure as failure:
                 if failure.code == ToolAborted.code:
                     raise CancellationError("stopped") from failure

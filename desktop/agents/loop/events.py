@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ModelError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
@@ -96,8 +97,8 @@ class Recorder(Protocol):
 class ToolRunner(Protocol):
     """Makes the calls; never raises for what a tool does (R-LOOP-3)."""
 
-    async def run(self, call: ToolCallBlock) -> ToolResultBlock:
-        """Make one call through the pipeline; the block for its result."""
+    async def run(self, call: ToolCallBlock, *, ends: CancellationToken | None = None) -> ToolResultBlock:
+        """Make one call through the pipeline; the block for its result. ``ends``: see ``CallRequest``."""
         ...
 
     def parallel(self, call: ToolCallBlock) -> bool:

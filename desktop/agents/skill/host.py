@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.skill.offers import Offers
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.code import CodeEngine
 from desktop.domain.inboxes import InboxLog, MemoryInboxes
 from desktop.domain.lazy_dataclass import dataclass
@@ -109,3 +110,8 @@ class Host:
     """Opens a queue of the events of a topic; None: nobody listens here."""
     others: AcpSessions | None = None
     """The agents of other makers that are at work; None: there are none here."""
+
+    def ending(self, name: object) -> CancellationToken | None:
+        """What an agent of another maker ends a call by that it began under this name; None: nothing does, or it has
+        done so."""
+        return self.others.ending(name) if self.others is not None and isinstance(name, str) else None

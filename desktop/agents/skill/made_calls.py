@@ -12,9 +12,10 @@ from typing import Any
 
 from desktop.agents.skill.calls import CallPort, CodeCalls
 from desktop.agents.skill.host import HOST, Host
-from desktop.agents.skill.provider_port import known_facts, refusal
+from desktop.agents.skill.provider_port import ENDED, known_facts, refusal
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.settings import PolicySettings
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock, media_to_plain
@@ -75,7 +76,10 @@ class Calls:
         elif self.contract.takes(tool):
             return await self._finish_natively(args.get("args"))
         elif isinstance(tool, str) and self._settings.mode != "code":
-            outcome = await self._native(ctx, tool, args)
+            ends = self._host.ending(args.get("ends"))
+            if ends is None and args.get("ends"):
+                return refusal(*ENDED)
+            outcome = await self._native(ctx, tool, args, ends)
         else:
             return refusal("That is no call that can be made here.", "tool.unknown")
         self._keep_below(str(args.get("callId") or tool or INVOKE)[:MAX_ID], outcome)
@@ -113,14 +117,16 @@ class Calls:
             found = self._below.pop(tool[:MAX_ID], None)
         return found or []
 
-    async def _native(self, ctx: Context, tool: str, args: Mapping[str, Any]) -> CallResult:
+    async def _native(
+        self, ctx: Context, tool: str, args: Mapping[str, Any], ends: CancellationToken | None
+    ) -> CallResult:
         given = args.get("args")
         block = ToolCallBlock(  # an id of its own: the model's may be that of a call of the thread
             new_id(), tool, given if isinstance(given, Mapping) else None, "", str(args.get("problem") or "")[:500]
         )
-        return await self._through(ctx, block)
+        return await self._through(ctx, block, ends)
 
-    async def _through(self, ctx: Context, block: ToolCallBlock) -> CallResult:
+    async def _through(self, ctx: Context, block: ToolCallBlock, ends: CancellationToken | None = None) -> CallResult:
         """The port, below the provider's call, so that the clocks around it stand still for a person."""
         request, provider = self._call.request, ctx.call
         above = provider.invocation if isinstance(provider, CallContext) else self._call.invocation
@@ -131,7 +137,7 @@ class Calls:
         sink = NestedSink(request.sink, request.block.call_id)
 
         def asked(made: ToolCallBlock, caller: Caller) -> CallRequest:
-            return CallRequest(made, caller, parent, sink, request.message_id, "", request.limits)
+            return CallRequest(made, caller, parent, sink, request.message_id, "", request.limits, ends=ends)
 
         outcome = await self._port.make(block, asked)
         self._port.code.made.clear()

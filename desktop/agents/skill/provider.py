@@ -25,6 +25,7 @@ from desktop.agents.skill.host import HOST, Host
 from desktop.agents.skill.settings import strategy_names
 from desktop.agents.skill.turn_events import DELTAS_S, joined_texts
 from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
 from desktop.domain.estimates import estimate_fixed, estimate_of
 from desktop.domain.ids import AgentId
@@ -138,7 +139,7 @@ class _Calls:
         self._hook = hook
         self._ref = ref if isinstance(ref, str) else ""
 
-    async def run(self, call: ToolCallBlock) -> ToolResultBlock:
+    async def run(self, call: ToolCallBlock, *, ends: CancellationToken | None = None) -> ToolResultBlock:
         told = {"tool": call.tool, "args": dict(call.arguments or {}), "callId": call.call_id}
         said = await self._hook.ask({"type": "tool-call", **told})
         if "deny" in said or "stop" in said:

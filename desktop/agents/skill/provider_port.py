@@ -137,6 +137,10 @@ def known_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {"facts": found} if found else {}
 
 
+ENDED = ("It was ended before it began.", "tool.ended")
+"""The refusal of a call that its provider did not want any more."""
+
+
 def refusal(text: str, code: str) -> dict[str, Any]:
     """What ``invokeRef`` says of a call that is not made."""
     return {"ok": False, "text": text, "code": code, "state": "denied", "structured": None, "finished": False}

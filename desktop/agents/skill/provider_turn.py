@@ -19,7 +19,14 @@ from desktop.agents.loop.events import LoopEnd, LoopError, LoopEvent, LoopListen
 from desktop.agents.loop.rounds import MAX_CALLS, STOPPED
 from desktop.agents.skill.discovery import provider_call
 from desktop.agents.skill.host import HOST, Host
-from desktop.agents.skill.provider_port import ProviderRounds, callback_ref, known_facts, provider_problem, refusal
+from desktop.agents.skill.provider_port import (
+    ENDED,
+    ProviderRounds,
+    callback_ref,
+    known_facts,
+    provider_problem,
+    refusal,
+)
 from desktop.agents.skill.turn_events import DELTAS_S
 from desktop.agents.turn import RoundRequests, TurnInput, TurnServices, TurnSpec
 from desktop.domain.errors import (
@@ -369,6 +376,9 @@ class SkillTurn:
             tool, given = INVOKE, {"code": code}
         if not isinstance(tool, str):
             return refusal("That is no call that can be made here.", "tool.unknown")
+        ends = self._host.ending(asked.get("ends"))
+        if ends is None and asked.get("ends"):
+            return refusal(*ENDED)
         if self._calls >= MAX_CALLS:
             return refusal(f"One round may make at most {MAX_CALLS} calls.", "denied.limit")
         arguments = given if isinstance(given, Mapping) else None
@@ -383,7 +393,7 @@ class SkillTurn:
             self._at = len(self._messages)
             made = ChatMessage("assistant", (*said, block), "tool_calls", None, str(self._spec.request.model))
             await self._keep(made)
-        result = await self._services.tools.run(block)
+        result = await self._services.tools.run(block, ends=ends)
         stored = await self._services.recorder.results_finished([result], executed=True)
         self._messages.append(ChatMessage("tool", (result,), source_id=stored[0] if stored else ""))
         return {

@@ -10,6 +10,7 @@ from desktop.agents.loop.rounds import RoundVerdict
 from desktop.agents.skill.calls import CodeCalls
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.turn_events import TurnEvents
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import Denied, LimitReached, ToolFailure
 from desktop.domain.limits import Limit
@@ -59,21 +60,23 @@ class SideStops:
         self.missing = False
         self.handed = handed
 
-    async def run(self, call: ToolCallBlock, past: Past = NEVER_BEGUN) -> ToolResultBlock:
+    async def run(
+        self, call: ToolCallBlock, past: Past = NEVER_BEGUN, *, ends: CancellationToken | None = None
+    ) -> ToolResultBlock:
         """One call through the pipeline; a failed one stops nothing (R-SES-12). The rest: see ``CallRequest``."""
         if self._events is not None:
             self._events.called(call)
-        result = await self._made(call, past)
+        result = await self._made(call, past, ends)
         if self._events is not None:
             self._events.answered(call, result)
         return result
 
-    async def _made(self, call: ToolCallBlock, past: Past) -> ToolResultBlock:
+    async def _made(self, call: ToolCallBlock, past: Past, ends: CancellationToken | None) -> ToolResultBlock:
         if self._contract.takes(call.tool):
             result = await self._finished_by(call)
             self._told(call, result)
             return result
-        result = await self._tools.run(call, past)
+        result = await self._tools.run(call, past, ends=ends)
         for made in ((call, result), *self._code.made):
             self.handed = self.handed or _hands_over(made[1])
             self._see(*made)

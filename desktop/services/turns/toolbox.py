@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from desktop.agents.skill.calls import CallPort
-from desktop.domain.cancellation import STOPPED
+from desktop.domain.cancellation import STOPPED, CancellationToken
 from desktop.domain.events import EventSink, ToolCallFinished, ToolCallStarted
 from desktop.domain.ids import new_id
 from desktop.domain.judgement import Category
@@ -37,8 +37,11 @@ class Toolbox:
         """The limit on calls, once one more was asked for."""
         return self._port.exhausted
 
-    async def run(self, call: ToolCallBlock, past: Past = NEVER_BEGUN) -> ToolResultBlock:
-        """One call through every gate; its result is stored under the id given here. ``past``: see ``CallRequest``."""
+    async def run(
+        self, call: ToolCallBlock, past: Past = NEVER_BEGUN, *, ends: CancellationToken | None = None
+    ) -> ToolResultBlock:
+        """One call through every gate; its result is stored under the id given here. ``past``, ``ends``: see
+        ``CallRequest``."""
         refusal = self._port.count()
         if refusal:
             facts = {"state": "denied", "code": "denied.limit"}
@@ -47,7 +50,7 @@ class Toolbox:
 
         def request(block: ToolCallBlock, caller: Caller) -> CallRequest:
             message_id = self._recorder.message_id
-            return CallRequest(block, caller, self._root, self._sink, message_id, result_id, past=past)
+            return CallRequest(block, caller, self._root, self._sink, message_id, result_id, past=past, ends=ends)
 
         outcome = await self._port.make(call, request)
         if outcome.facts.get("decision") == "stop":

@@ -80,7 +80,8 @@ Judge = Callable[[str, Mapping[str, Any], WorkPlace], Awaitable[StandsFor | None
 
 
 class OpenRequests:
-    """The requests that agents have not taken back, by the names that they are asked under."""
+    """What agents have asked for and can take back, by the names that it is asked under: requests for permission, and
+    commands."""
 
     def __init__(self) -> None:
         self._tokens: OrderedDict[str, CancellationToken] = OrderedDict()

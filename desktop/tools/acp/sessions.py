@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.lazy_dataclass import dataclass
@@ -291,6 +292,10 @@ class AcpSessions:
         """What is known of the agent in a chat; None: it is not running."""
         found = self._open.get(place)
         return found.state if found is not None and found.gone is None else None
+
+    def ending(self, name: str) -> CancellationToken | None:
+        """What ends a call that an agent has begun under this name; None: it is over, or was ended."""
+        return self.agents.services.requests.token(name)
 
     def session(self, place: str) -> AcpSession | None:
         """The session of a chat, if its agent runs."""

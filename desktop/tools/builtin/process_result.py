@@ -48,6 +48,13 @@ def closed_memory(output: str, confined_by: ConfinementKind) -> str:
     return SHARED_MEMORY_IS_CLOSED if wanted else ""
 
 
+def ended_early(outcome: ProcessOutcome) -> ToolResult:
+    """Of a command that was ended by whoever asked for it, and by nobody else: what it wrote until then."""
+    facts = {"elapsed_s": round(outcome.elapsed_s, 3), "bytes": outcome.total_bytes, "truncated": outcome.truncated}
+    text = f"[Ended by whoever asked for it, with everything it had started.]\n{outcome.output}"
+    return ToolResult(text, is_error=True, code="tool.ended", facts=facts)
+
+
 def result_of(
     outcome: ProcessOutcome, spec: ProcessSpec, hint: str = "", confined_by: ConfinementKind = "none"
 ) -> ToolResult:

@@ -19,6 +19,7 @@ from desktop.domain.safety import (
     EnvironmentBuilder,
     NetworkMode,
     PathPolicy,
+    ProcessOutcome,
     ProcessRunner,
     ProcessSpec,
     SafetySettings,
@@ -32,6 +33,7 @@ from desktop.tools.builtin.process_result import (
     NETWORK_IS_OFF,
     NETWORK_WAS_NOT_GIVEN,
     assigned,
+    ended_early,
     lost_files_note,
     result_of,
 )
@@ -195,11 +197,27 @@ class Bash:
         confined = await asyncio.to_thread(
             _walled, confinement, plain, again, grants=grants, network=network, unasked=context.unasked
         )
-        outcome = await self._runner.run(confined, token, context.progress)
+        outcome, ended = await self._run(confined, context)
+        if ended:
+            return ended_early(outcome)
         hint = "" if network else self._without(mode, again)
         result = result_of(outcome, plain, hint, self._confinement.probe().kind)
         gone = await asyncio.to_thread(_gone, policy, again, confined.fleeting)
         return replace(result, text=lost_files_note(gone) + result.text) if gone else result
+
+    async def _run(self, confined: ProcessSpec, context: ToolCallContext) -> tuple[ProcessOutcome, bool]:
+        """The command to its end; and whether whoever asked for it ended it, and not the run."""
+        token, ends = context.meta.cancellation, context.ends
+        if ends is None:
+            return await self._runner.run(confined, token, context.progress), False
+        inner = token.child()
+        detach = ends.on_cancel(inner.cancel)
+        try:
+            outcome = await self._runner.run(confined, inner, context.progress)
+        finally:
+            detach()
+            inner.detach()
+        return outcome, outcome.ended == "aborted" and not token.cancelled
 
     def _without(self, mode: NetworkMode, reading: ShellReading) -> str:
         """Why a command that failed may have wanted the network."""

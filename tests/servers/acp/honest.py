@@ -3,6 +3,7 @@ is said:
 
 - ``say TEXT``, ``think TEXT``, ``plan A | B``, ``turns`` (how many it had), ``use TOKENS``, ``cost USD``
 - ``read PATH``, ``write PATH TEXT``, ``run COMMAND``, ``tools``, ``tool NAME JSON``: through the client
+- ``kill COMMAND``: runs it, and ends it once it has made the file ``begun``; ``release COMMAND``: lets go of it at once
 - ``ask-write PATH TEXT``, ``ask-part PATH OLD NEW``: asks for permission for exactly that, then writes so
 - ``ask-other PATH TEXT``: asks for that, and writes something else
 - ``ask KIND TITLE``: asks for something that it would do by itself; ``did KIND TITLE``: has done it
@@ -178,6 +179,22 @@ class Honest(acp.Agent):
 
     async def do_run(self, session: str, _first: str, _text: str, rest: str) -> str:
         return await self._run(session, rest)
+
+    async def do_kill(self, session: str, _first: str, _text: str, rest: str) -> str:
+        begun = Path(self._cwd, "begun")
+        terminal = await self._client.create_terminal(session_id=session, command=rest)
+        while not begun.exists() and not self._cancelled.is_set():
+            await asyncio.sleep(0.01)
+        await self._client.kill_terminal(session_id=session, terminal_id=terminal.terminal_id)
+        output = await self._client.terminal_output(session_id=session, terminal_id=terminal.terminal_id)
+        ended = await self._client.wait_for_terminal_exit(session_id=session, terminal_id=terminal.terminal_id)
+        await self._client.release_terminal(session_id=session, terminal_id=terminal.terminal_id)
+        return f"{ended.exit_code} {ended.signal}: {output.output.strip()}"
+
+    async def do_release(self, session: str, _first: str, _text: str, rest: str) -> str:
+        terminal = await self._client.create_terminal(session_id=session, command=rest)
+        await self._client.release_terminal(session_id=session, terminal_id=terminal.terminal_id)
+        return "released"
 
     async def do_ask_write(self, session: str, first: str, text: str, _rest: str) -> str:
         return await self._ask_write(session, os.path.join(self._cwd, first), text)

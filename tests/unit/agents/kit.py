@@ -29,7 +29,7 @@ class Tools:
         self.safe = parallel
         self.order: list[str] = []
 
-    async def run(self, call: ToolCallBlock) -> ToolResultBlock:
+    async def run(self, call: ToolCallBlock, *, ends: CancellationToken | None = None) -> ToolResultBlock:
         self.order.append(f"start {call.call_id}")
         answer = self.body(call) if self.body else f"result of {call.call_id}"
         if asyncio.iscoroutine(answer):

@@ -146,6 +146,37 @@ async def test_what_it_does_by_itself_is_confined_and_put_down_in_its_own_words(
         assert (d.workspace / "y.txt").read_text() == "ho"
 
 
+@pytest.mark.spec("R-ACP-2")
+async def test_a_command_that_it_kills_ends_and_what_it_wrote_is_kept(tmp_path: Path) -> None:
+    async with desk(tmp_path, "allow_once") as d:
+        await d.switched_on()
+        told = await answered(d, "kill echo hello; sleep 3600.5 & touch begun; wait", "run echo and on")
+        early = "[Ended by whoever asked for it, with everything it had started.]"
+        assert told == [
+            "calls bash",
+            f"failed {early}\nhello",
+            f"assistant: None SIGTERM: {early}\nhello",
+            "calls bash",
+            "done and on",
+            "assistant: exit 0: and on",
+        ]
+
+
+@pytest.mark.spec("R-ACP-2")
+async def test_a_command_that_it_lets_go_of_while_a_person_is_asked_is_not_run_and_the_question_closes(
+    tmp_path: Path,
+) -> None:
+    async with desk(tmp_path, "allow_once") as d:
+        d.asked.go_on = asyncio.Event()  # the person has not answered
+        await d.switched_on()
+        told = await answered(d, "release touch made")
+        assert told[-1] == "assistant: released"
+        assert not (d.workspace / "made").exists()
+        d.asked.go_on.set()
+        assert (await answered(d, "run echo on"))[-1] == "assistant: exit 0: on"
+        assert not (d.workspace / "made").exists(), "a late yes gives nothing"
+
+
 @pytest.mark.spec("R-ACP-1")
 async def test_it_is_off_until_it_was_looked_at_and_off_again_when_its_program_changes(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
