@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
@@ -19,6 +18,7 @@ from acp.exceptions import RequestError
 from desktop.workers.acp_host import limits
 from desktop.workers.acp_host.updates import act_of, cut, event_of
 from desktop.workers.inside import CallError
+from desktop.workers.meter import TOO_MANY, RateMeter
 from desktop.workers.stdio_process import LineTooLong, StdioProcess
 
 CANCELLED = -32_800
@@ -46,8 +46,7 @@ class _Transport:
     def __init__(self, process: StdioProcess, room: Callable[[], Any]) -> None:
         self._process = process
         self._room = room
-        self._left = float(limits.BURST)
-        self._at = time.monotonic()
+        self._meter = RateMeter(limits.BURST, limits.PER_SECOND)
         self.failure = ""
         self.turn = 0
         """Bytes since the turn began."""
@@ -77,12 +76,9 @@ class _Transport:
                 return None
 
     def _within(self, size: int) -> bool:
-        now = time.monotonic()
-        self._left = min(float(limits.BURST), self._left + (now - self._at) * limits.PER_SECOND) - 1
-        self._at = now
         self.turn += size
-        if self._left < 0:
-            self.failure = "It sent more messages than can be read."
+        if not self._meter.takes():
+            self.failure = TOO_MANY
         elif self.turn > limits.TURN_MAX:
             self.failure = f"It sent more than {limits.TURN_MAX // 1024 // 1024} MB in one turn."
         return not self.failure

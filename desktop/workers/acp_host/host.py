@@ -19,6 +19,7 @@ from desktop.workers.acp_host.updates import choices_of, cut, number
 from desktop.workers.frames import PIECE
 from desktop.workers.hardening import bound_memory
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
+from desktop.workers.meter import TOO_MANY
 from desktop.workers.stdio_process import StdioLimits, StdioProcess
 
 SERVICE = "acp-host"
@@ -117,9 +118,12 @@ class AgentSession:
         if self.tools is not None:
             beside.append(asyncio.ensure_future(self.tools.serve()))
         patience = limits.FAILED_TIMEOUT
+        flood = asyncio.ensure_future(self.tools.flooded.wait() if self.tools is not None else asyncio.Event().wait())
+        beside.append(flood)
         try:
             await self._open(serving)
-            why = await serving
+            await asyncio.wait({serving, flood}, return_when=asyncio.FIRST_COMPLETED)
+            why = TOO_MANY if flood.done() else await serving
             raise CallError("acp.ended", why or await self._obituary())
         except asyncio.CancelledError:
             patience = limits.CLOSE_TIMEOUT

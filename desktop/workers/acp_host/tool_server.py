@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.workers.acp_host import bridge, limits
+from desktop.workers.meter import RateMeter
 
 NAME = "assent"
 _NAME = re.compile(r"[0-9a-f]{32}")
@@ -40,6 +41,9 @@ class OfferedTools:
         self._tools = _declared(tools)
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: list[asyncio.StreamWriter] = []
+        self._meter = RateMeter(limits.BURST, limits.PER_SECOND)  # one for all bridges: another one is no way round it
+        self.flooded = asyncio.Event()
+        """Set when more was sent than can be read: nothing is read any more."""
 
     def declaration(self) -> dict[str, Any]:
         """The entry of ``mcpServers`` by which the agent starts the bridge."""
@@ -81,7 +85,7 @@ class OfferedTools:
                 task.cancel()
 
     def _take_in(self, name: str) -> None:
-        if len(self._tasks) < limits.TOOL_DOORS:
+        if len(self._tasks) < limits.TOOL_DOORS and not self.flooded.is_set():
             task = asyncio.ensure_future(self._talk(os.path.join(self._folder, name)))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -112,6 +116,9 @@ class OfferedTools:
         calls: set[asyncio.Task[None]] = set()
         try:
             while line := await reader.readline():
+                if not self._meter.takes():
+                    self.flooded.set()
+                    return
                 message = _message(line)
                 if message is None or "id" not in message or "method" not in message:
                     continue

@@ -35,6 +35,7 @@ from desktop.workers.mcp_host.said import LEVELS, ServerLog
 from desktop.workers.mcp_host.tasks import ServerTask, ServerTasks, task_of
 from desktop.workers.mcp_host.watching import ServerChanges
 from desktop.workers.mcp_host.wishes import ServerWishes
+from desktop.workers.meter import TOO_MANY, RateMeter
 
 Tell = Callable[[Mapping[str, Any]], None]
 HAVE = ("tools", "resources", "prompts", "completions", "logging")
@@ -49,8 +50,7 @@ class _Metered:
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
-        self._left = float(limits.BURST)
-        self._at = time.monotonic()
+        self._meter = RateMeter(limits.BURST, limits.PER_SECOND)
 
     @property
     def last_context(self) -> Any:
@@ -69,10 +69,7 @@ class _Metered:
 
     async def __anext__(self) -> Any:
         item = await self._inner.__anext__()
-        now = time.monotonic()
-        self._left = min(float(limits.BURST), self._left + (now - self._at) * limits.PER_SECOND) - 1
-        self._at = now
-        if self._left < 0:
+        if not self._meter.takes():
             raise Flooded
         return item
 
@@ -335,7 +332,7 @@ def _session_is_over(error: MCPError) -> bool:
 def _words(error: BaseException) -> BaseException:
     """An error of the protocol in our codes; anything else as it is."""
     if isinstance(error, Flooded):
-        return CallError("mcp.flooded", "It sent more messages than can be read.")
+        return CallError("mcp.flooded", TOO_MANY)
     return words_of(error, _is_closed)
 
 

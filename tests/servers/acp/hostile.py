@@ -10,6 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+SERVERS: list[dict[str, Any]] = []
+"""The MCP servers that the client has declared."""
+
 
 def send(message: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
@@ -67,6 +70,15 @@ def flood() -> None:
     for number in range(100_000):
         update(sessionUpdate="plan", entries=[{"content": f"step {number}", "status": "pending", "priority": "low"}])
     say("flooded")
+
+
+def tools_flood() -> None:
+    (declared,) = SERVERS
+    env = {**os.environ, **{one["name"]: one["value"] for one in declared["env"]}}
+    bridge = subprocess.Popen([declared["command"], *declared["args"]], stdin=subprocess.PIPE, env=env)
+    assert bridge.stdin is not None
+    while True:
+        bridge.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/x"}\n' * 1_000)
 
 
 def plans() -> None:
@@ -196,7 +208,7 @@ def many() -> None:
 DO = {
     one.__name__: one
     for one in (
-        *(dies, streams, flood, plans, huge, garbage, unknown, withdraws, silent, deaf, daemon, many),
+        *(dies, streams, flood, tools_flood, plans, huge, garbage, unknown, withdraws, silent, deaf, daemon, many),
         *(defies, heeds, shifts, keeps_to_it, cannot, commands, leaves_and_heeds),
     )
 }
@@ -213,6 +225,7 @@ def main() -> None:
             version = 99 if mode == "version" else 1
             send({"id": number, "result": {"protocolVersion": version, "agentCapabilities": {}}})
         elif method == "session/new":
+            SERVERS.extend(message["params"]["mcpServers"])
             if mode == "sign-in":
                 error = {"code": -32000, "message": "Log in first"}
                 send({"id": number, "error": error})

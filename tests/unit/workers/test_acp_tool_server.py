@@ -1,6 +1,7 @@
 """Our tools for an agent of another maker, called by the official MCP client through the bridge, as the agent does."""
 
 import asyncio
+import contextlib
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -86,3 +87,33 @@ async def test_who_has_not_the_key_of_the_session_is_not_let_in(tmp_path: Path) 
         assert called == [("look", {"at": "home"})], "only the one with the key was heard"
         process.kill()
         await process.wait()
+
+
+@pytest.mark.spec("R-ACP-2")
+async def test_who_floods_them_is_read_no_further_by_any_way(tmp_path: Path) -> None:
+    called: list[Any] = []
+    async with serving(tmp_path, called) as made, asyncio.timeout(WAIT_S):
+        declared = made.declaration()
+        env = {one["name"]: one["value"] for one in declared["env"]}
+
+        async def bridge() -> asyncio.subprocess.Process:
+            return await asyncio.create_subprocess_exec(
+                declared["command"], *declared["args"], stdin=-1, stdout=-1, env=env
+            )
+
+        first = await bridge()
+        assert first.stdin is not None
+        first.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/x"}\n' * 200_000)
+        await made.flooded.wait()
+        with contextlib.suppress(ConnectionError):
+            await first.stdin.drain()
+        second = await bridge()
+        assert second.stdin is not None
+        call = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":{}}}\n'
+        second.stdin.write(call)
+        await until(lambda: len(os.listdir(tmp_path)) >= 3, "its pipes lie beside the door")
+        for process in (first, second):
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    assert called == []
