@@ -58,10 +58,17 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _SECRET_WORDS = re.compile(
-    r"pass(?:word|wd|phrase|code)|secret|credential|(?:api|access|private|secret)[-_ ]?(?:key|token)|seed[-_ ]phrase",
+    r"pass[-_ ]?(?:word|wd|phrase|code)|\bpasskey|secret|credential|(?:seed|recovery)[-_ ]phrase|"
+    r"(?:api|access|private|secret|auth|bearer|refresh)[-_ ]?(?:key|token)|\bpin[- ](?:code|number)|\byour pin\b|"
+    r"(?:one[-_ ]time|verification|recovery|backup|security)[-_ ]codes?\b|"
+    r"kennwort|passwort|zugangscode|geheimzahl|mots? de passe|contrase[nñ]a|palavra[- ]passe|parola d.ordine|"
+    r"wachtwoord|lösenord|adgangskode|passord|salasana|jelsz[oó]|[sş]ifre|mật khẩu|kata sandi|парол[ья]|код доступа|"
+    r"密码|密碼|口令|密钥|パスワード|暗証番号|비밀번호|암호|كلمة (?:المرور|السر)|סיסמה|पासवर्ड|รหัสผ่าน",
     re.IGNORECASE,
 )
-"""In a description, where "key" is an ordinary word."""
+"""In a sentence, where "key" is an ordinary word."""
+_SPELLED = re.compile(r"(?<![^\W_])([^\W_])[\s.*_-](?=[^\W_](?![^\W_]))")
+"""A letter that stands alone, and what parts it from the next one."""
 _LOOK_ALIKES = str.maketrans("аеорсхуіѕԁԝкαορνκικ", "aeopcxyisdwkaopvkik")
 """Letters of other alphabets that are read as ours."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_./-]+")
@@ -128,9 +135,21 @@ def fields_of(schema: Any) -> tuple[AskedField, ...]:
 
 
 def _read(*texts: str) -> list[str]:
-    """As they are, and as a person reads them: wide letters and those that look like ours are ours."""
-    wide = [unicodedata.normalize("NFKC", one) for one in texts]
-    return [*wide, *(one.translate(_LOOK_ALIKES) for one in wide)]
+    """As they are, and as a person reads them: wide letters and those that look like ours are ours, what nobody sees is
+    not there, and letters that stand apart are a word."""
+    seen = ("".join(letter for letter in one if unicodedata.category(letter) != "Cf") for one in texts)
+    wide = [unicodedata.normalize("NFKC", one) for one in seen]
+    ours = [*wide, *(one.translate(_LOOK_ALIKES) for one in wide)]
+    return [*ours, *(_SPELLED.sub(r"\1", one) for one in ours)]
+
+
+def refuse_secrets(message: str, fields: tuple[AskedField, ...]) -> None:
+    """A question whose own words ask for a password is refused, however the field is called into which it would be
+    typed; one that is only answered by a choice or a day asks for none. Raises Refused."""
+    typed_in = (one for one in fields if one.kind in ("text", "number", "integer"))
+    free = any(one.format not in ("email", "date", "date-time") for one in typed_in)
+    if free and any(map(_SECRET_WORDS.search, _read(message))):
+        raise Refused("Its question asks for what looks like a password or a key.")
 
 
 def _field(name: str, part: Any, required: bool) -> AskedField:

@@ -19,7 +19,7 @@ from desktop.domain.ids import new_id
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import AuditEntry
 from desktop.domain.server_questions import PersonAnswer, ServerQuestion
-from desktop.tools.mcp.asking.form import Refused, answers, fields_of, page_of, words_of
+from desktop.tools.mcp.asking.form import Refused, answers, fields_of, page_of, refuse_secrets, words_of
 from desktop.tools.mcp.definitions import McpDefinition
 from desktop.tools.mcp.offered import plain
 
@@ -195,6 +195,9 @@ def _question(
     mode = payload.get("mode", "form")
     if mode not in ("form", "url"):
         raise Refused("It asked in a way that is not known.")
+    message = words_of(payload.get("message"))
+    fields = fields_of(payload.get("requestedSchema")) if mode == "form" else ()
+    refuse_secrets(message, fields)
     chains = [call.chain for call in under_way]
     shared = chains[0] if all(chain == chains[0] for chain in chains) else ()
     callers = shared or tuple(dict.fromkeys(chain[0] for chain in chains if chain))
@@ -206,8 +209,8 @@ def _question(
         asked_by=callers,
         tool=" and ".join(dict.fromkeys(call.tool for call in under_way)),
         thread_id=threads.pop() if len(threads) == 1 else "",
-        message=words_of(payload.get("message")),
-        fields=fields_of(payload.get("requestedSchema")) if mode == "form" else (),
+        message=message,
+        fields=fields,
         url=page_of(payload.get("url")) if mode == "url" else "",
         asked_at=time.time(),
     )

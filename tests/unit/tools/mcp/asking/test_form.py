@@ -15,6 +15,7 @@ from desktop.tools.mcp.asking.form import (
     checked,
     fields_of,
     page_of,
+    refuse_secrets,
     typed,
     words_of,
 )
@@ -145,6 +146,51 @@ def test_a_field_that_is_not_plain_is_refused(part: Any) -> None:
 def test_a_field_that_asks_for_a_password_or_a_key_is_refused(name: str, part: dict[str, Any]) -> None:
     with pytest.raises(Refused, match="password or a key"):
         fields_of(form(**{name: part}))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Please type your password.",
+        "Your pass phrase, please",
+        "Pass\u200bword?",
+        "P a s s w o r d:",
+        "p.a.s.s.w.o.r.d",
+        "Enter the ｐａｓｓｗｏｒｄ",
+        "Yоur раssword",
+        "Paste an API key of your account",
+        "Your access token",
+        "The PIN code of your card",
+        "Your PIN?",
+        "The recovery phrase of the wallet",
+        "The one-time code that was sent to you",
+        "Bitte das Passwort eingeben",
+        "Votre mot de passe",
+        "Введите пароль",
+        "请输入密码",
+        "パスワードを入力",
+    ],
+)
+def test_a_question_whose_own_words_ask_for_a_password_is_refused_where_something_can_be_typed(message: str) -> None:
+    for part in ({"type": "string"}, {"type": "integer"}, {"type": "string", "format": "uri"}):
+        with pytest.raises(Refused, match="Its question asks for what looks like a password or a key"):
+            refuse_secrets(message, fields_of(form(answer=part)))
+    for part in ({"type": "boolean"}, {"type": "string", "enum": ["a", "b"]}, {"type": "string", "format": "date"}):
+        refuse_secrets(message, fields_of(form(answer=part)))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Which key of the table?",
+        "How many tokens at most?",
+        "The name of the ship",
+        "A passenger's name",
+        "Pin it where?",
+    ],
+)
+def test_an_ordinary_question_is_asked(message: str) -> None:
+    refuse_secrets(message, fields_of(form(answer={"type": "string"})))
 
 
 @pytest.mark.parametrize("name", ["keyboard", "monkey", "passenger", "compass", "tokenizer", "spinner", "opinion"])

@@ -147,6 +147,7 @@ async def test_a_question_whose_call_ended_is_withdrawn(desk: Desk) -> None:
     ("question", "words"),
     [
         ({**QUESTION, "requestedSchema": form(password={"type": "string"})}, "password"),
+        ({"message": "Type your password.", "requestedSchema": form(a={"type": "string"})}, "password"),
         ({**QUESTION, "requestedSchema": form(a={"type": "object"})}, "not plain"),
         ({**QUESTION, "message": "x" * 5_000}, "5,000 characters"),
         ({"message": "x"}, "no form"),
