@@ -14,13 +14,15 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.words import count_words
 from desktop.presenter.common.words import clock
 from desktop.services.definitions.others import name_of
-from desktop.tools.acp.known import AcpAgent
+from desktop.tools.acp.known import FETCHERS, AcpAgent
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
     from desktop.tools.acp.agents import AcpAgents, AcpRow
+    from desktop.tools.acp.finding import Program
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _MAX_TOOLS = 60
@@ -221,9 +223,18 @@ def _command(agent: AcpAgent) -> str:
     return " ".join([*given, shlex.join((agent.command, *agent.args))])
 
 
+def _pinned(agent: AcpAgent, program: Program | None) -> str:
+    """What a yes holds for beside the program itself."""
+    if os.path.basename(agent.command) in FETCHERS:
+        return "; what it fetches can be another thing each time"
+    if program is None or not program.beside:
+        return ""
+    return f"; holds for {count_words(program.beside, 'file')} of its package, too"
+
+
 def _row(row: AcpRow, agents: AcpAgents) -> OtherAgentRow:
     agent, program, terms = row.agent, row.program, row.terms
-    seen = f", looked at {_day(terms.seen_at)}" if terms.seen_at else ""
+    seen = (f", looked at {_day(terms.seen_at)}" if terms.seen_at else "") + _pinned(agent, program)
     said = {
         "on": f"on{seen}",
         "off": f"off{seen}",

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolFailure
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, ProcessSpec
-from desktop.tools.acp.finding import UNREAD, Program, found_on, program_of, read_registry, search_path
+from desktop.tools.acp.finding import UNREAD, Program, changed_since, found_on, program_of, read_registry, search_path
 from desktop.tools.acp.known import KNOWN, AcpAgent
 from desktop.tools.acp.services import AcpServices
 from desktop.tools.acp.terms import KEY, MAX_ADDED, AcpTerms, Kept, from_plain, to_plain
@@ -221,6 +221,11 @@ class AcpAgents:
         now = self.services.settings()
         opened = now.granted if grants else ()
         return (now.workspace, now.allowed, now.denied, opened, now.environment_allowlist, grants)
+
+    async def still_the_same(self, row: AcpRow) -> bool:
+        """Whether the files that were looked at are what they were just before they were read: they have been in use
+        since, and nobody can have put others there for a moment."""
+        return row.program is not None and not await asyncio.to_thread(changed_since, row.program)
 
     async def launch(self, row: AcpRow, *, grants: bool) -> Launch:
         """How it is started, with the sandbox as its terms and the settings are now. Raises ToolFailure."""

@@ -15,7 +15,8 @@ from typing import Any
 
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.tools.acp.known import KNOWN, AcpAgent
+from desktop.tools.acp.known import FETCHERS, KNOWN, AcpAgent
+from desktop.tools.acp.pinned import Pinned, package_of, state_of
 
 MAX_FILE = 4_000_000
 MAX_AGENTS = 200
@@ -26,7 +27,6 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _ENDS = ("", "-acp", "-cli", "-code", "-agent")
 """What may follow the name of a known agent: any other is another maker's, and gets no login of this one."""
 _REFERENCE = re.compile(r"\$\{[^{}]*\}")
-_FETCHERS = {"npx": ("npx", "-y"), "uvx": ("uvx",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,10 @@ class Program:
     problem: str = ""
     stamp: str = ""
     """Stands for the file without its content: enough to show it, not to start it."""
+    beside: int = 0
+    """How many files of its package are pinned with it."""
+    state: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """The files that were read, as they were then."""
 
 
 def search_path(environment: Mapping[str, str]) -> str:
@@ -61,10 +65,18 @@ def program_of(agent: AcpAgent, path: str, known: tuple[str, str] | None = None)
         stamp = _stamp(real, agent)
         if known is not None and known[0] in ("", stamp):
             return Program(found, known[1] or UNREAD, _version(real), stamp=stamp)
-        digest = _digest(real, agent)
+        files = (found, *_files(real, agent))
+        before = tuple((path, state_of(path)) for path in files)
+        package = package_of((found, *_files(real, agent)))
+        digest = _digest(real, agent, package)
     except OSError as error:
         return Program(found, "", problem=f"It cannot be read: {error.strerror or error}.")
-    return Program(found, digest, _version(real), stamp=stamp)
+    return Program(found, digest, _version(real), stamp=stamp, beside=package.files, state=before)
+
+
+def changed_since(program: Program) -> bool:
+    """Whether a file was changed, replaced or moved since just before it was read. Blocks."""
+    return any(state_of(path) != state for path, state in program.state)
 
 
 def _files(real: str, agent: AcpAgent) -> list[str]:
@@ -79,8 +91,8 @@ def _stamp(real: str, agent: AcpAgent) -> str:
     return hashlib.sha256(json.dumps([real, list(agent.args), sorted(agent.env.items()), files]).encode()).hexdigest()
 
 
-def _digest(real: str, agent: AcpAgent) -> str:
-    found = hashlib.sha256()
+def _digest(real: str, agent: AcpAgent, package: Pinned) -> str:
+    found = hashlib.sha256(package.digest.encode())
     found.update(json.dumps([real, list(agent.args), sorted(agent.env.items())]).encode())
     for path in _files(real, agent):
         with open(path, "rb") as stream:
@@ -158,7 +170,7 @@ def _entry(row: Any) -> AcpAgent | None:
 
 
 def _fetched(ways: Mapping[str, Any]) -> AcpAgent | None:
-    for kind, (command, *first) in _FETCHERS.items():
+    for kind, (command, *first) in FETCHERS.items():
         way = ways.get(kind)
         package = way.get("package") if isinstance(way, dict) else None
         if isinstance(way, dict) and isinstance(package, str) and package and not package.startswith("-"):

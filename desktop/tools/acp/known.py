@@ -8,6 +8,9 @@ from dataclasses import field
 
 from desktop.domain.lazy_dataclass import dataclass
 
+FETCHERS: Mapping[str, tuple[str, ...]] = {"npx": ("npx", "-y"), "uvx": ("uvx",)}
+"""Programs that fetch what they run, and how they are told to."""
+
 
 @dataclass(frozen=True, slots=True)
 class AcpAgent:

@@ -88,6 +88,12 @@ class AcpSession:
         self._stream = self._child.stream("serve", params, parts=pieces(tools))
         self._task = self.agents.services.spawn(self._live(self._stream), f"agent {self.row.agent.name}")
         await self._ready.wait()
+        if self.gone is None and not await self.agents.still_the_same(self.row):
+            self.gone = ToolFailure(
+                f"The program of {self.row.agent.title} was changed while it was being started, so it was ended.",
+                code="acp.changed",
+                next_step="Look under Settings, Other agents, what it is now.",
+            )
         if self.gone is not None:
             await self.close()
             raise self.gone

@@ -1,6 +1,7 @@
 """A turn of an agent of another maker: what it says, reads, writes and runs goes the way of every other agent's."""
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 
@@ -195,6 +196,49 @@ async def test_it_is_off_until_it_was_looked_at_and_off_again_when_its_program_c
         assert "its program has changed since you looked at it" in (await d.says(thread, "say x"))[-1]
         assert agents.row("mine").standing == "changed"
         assert "acp_mine" not in d.services.agents.agents
+
+
+@pytest.mark.spec("R-ACP-1")
+@pytest.mark.parametrize(
+    "how", ["touch {0}", "mv {0} {0}.aside && mv {0}.aside {0}", "cp {0} {0}.new && mv {0}.new {0}"]
+)
+async def test_one_whose_program_is_exchanged_while_it_starts_is_ended_before_it_hears_anything(
+    tmp_path: Path, how: str
+) -> None:
+    async with desk(tmp_path) as d:
+        program = d.workspace / "agent"
+        program.write_text(f"#!/bin/sh\n{how.format(program)}\nexec {sys.executable} {SERVERS / 'honest.py'}\n")
+        program.chmod(0o755)
+        await d.added("mine", str(program))
+        await d.switched("mine", writes=True)
+        told = await d.says(await d.thread("mine"), "say I heard it")
+        assert "The program of Mine was changed while it was being started, so it was ended." in told[-1]
+        assert "heard" not in told[-1]
+
+
+@pytest.mark.spec("R-ACP-1")
+@pytest.mark.parametrize("place", ["node_modules/pkg/bin", "lib/node_modules/@scope/pkg/bin", "venv/bin"])
+async def test_a_file_of_its_package_that_was_changed_switches_it_off(tmp_path: Path, place: str) -> None:
+    async with desk(tmp_path) as d:
+        program = d.workspace / place / "agent"
+        inner = {"venv/bin": d.workspace / "venv/lib/python3.11/site-packages/pkg"}.get(place, program.parents[1])
+        part = inner / "part.js"
+        for folder in (program.parent, inner):
+            folder.mkdir(parents=True, exist_ok=True)
+        (d.workspace / "venv").mkdir(exist_ok=True)
+        (d.workspace / "venv/pyvenv.cfg").touch()
+        part.write_text("one();\n")
+        program.write_text(f"#!/bin/sh\nexec {sys.executable} {SERVERS / 'honest.py'}\n")
+        program.chmod(0o755)
+        await d.added("mine", str(program))
+        await d.switched("mine")
+        thread = await d.thread("mine")
+        assert (await d.says(thread, "say fine"))[-1] == "assistant: fine"
+        before = part.stat()
+        part.write_text("two();\n")
+        os.utime(part, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert (part.stat().st_size, part.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+        assert "its program has changed since you looked at it" in (await d.says(thread, "say fine"))[-1]
 
 
 @pytest.mark.spec("R-ACP-1")
