@@ -154,7 +154,7 @@ SHOWN = OtherAgentShown(
     "opencode",
     "opencode",
     "its files and commands, and what it asks for",
-    "works by itself, confined to harbour-sensors; its writes ask",
+    "works by itself in harbour-sensors, confined; its writes ask; reaches any address",
     "Build mode",
     "its own model",
     (

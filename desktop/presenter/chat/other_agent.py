@@ -125,12 +125,15 @@ class OtherAgentViewModel(QObject):
         if state is not None and state.agent != row.agent.name:
             state = None
         folder = os.path.basename(row.terms.folder.rstrip(os.sep)) or WORKSPACE
-        writes = "its own writes there do not ask" if row.terms.writes else "its writes ask"
+        writes = "its own writes do not ask" if row.terms.writes else "its writes ask"
+        network = "reaches any address" if row.terms.network else "no network"
+        session = self._sessions.session(self._chat.thread_id) if state is not None else None
+        held = "confined" if session is None or session.launch.confined else "not confined, nothing here can"
         return OtherAgentShown(
             row.agent.name,
             row.agent.title,
             "its files and commands, and what it asks for",
-            f"works by itself, confined to {folder}; {writes}",
+            f"works by itself in {folder}, {held}; {writes}; {network}",
             *(_of(state) if state is not None else ()),
         )
 

@@ -59,6 +59,8 @@ class Launch:
     """The folder in which it reaches our tools; whoever started it removes it."""
     bounds: tuple[Any, ...]
     """What of the settings it is bound by."""
+    confined: bool = True
+    """Whether anything holds it."""
 
 
 class AcpAgents:
@@ -263,7 +265,7 @@ class AcpAgents:
             raise
         spec = services.hold(spec)
         params = {"argv": list(spec.argv), "cwd": spec.cwd, "env": dict(spec.env), "folder": place.resolved}
-        return Launch({**params, "door": door}, report.sentence, door, bounds)
+        return Launch({**params, "door": door}, report.sentence, door, bounds, report.kind != "none")
 
     def _own_folders(self, agent: AcpAgent) -> Sequence[str]:
         """Where it keeps what is its own; folders are made, because nothing can be let in that is not there."""

@@ -42,7 +42,8 @@ def test_the_head_says_whose_agent_it_is_and_what_is_seen_of_it(qtbot: QtBot, th
     page = shown(qtbot)
     pane = page.pane
     assert pane.header.other.accessibleName() == "opencode, by ACP"
-    assert "Not seen: works by itself, confined to harbour-sensors; its writes ask." in words(page)
+    said = "Not seen: works by itself in harbour-sensors, confined; its writes ask; reaches any address."
+    assert said in words(page)
     page._models.other.shown = None  # type: ignore[misc]  # the sample has it as a field
     page._models.other.changed.emit()
     assert pane.header.other.isHidden()
@@ -94,6 +95,10 @@ async def test_what_is_shown_is_what_the_running_agent_says(qtbot: QtBot, tmp_pa
         assert chat.run_state.can_send, "it brings its own model"
         assert model.shown is not None
         assert (model.shown.title, model.shown.mode, model.shown.model) == ("Honest", "", "its own model")
+        assert model.shown.not_seen == "works by itself in the workspace, confined; its writes ask; no network"
+        await d.switched("honest", writes=True, network=True)
+        said = "works by itself in the workspace, confined; its own writes do not ask; reaches any address"
+        await until(lambda: model.shown is not None and model.shown.not_seen == said, "the head says what holds now")
         thread = await d.thread()
         await d.says(thread, "plan Read | Change")
         chat.open_thread(thread)
