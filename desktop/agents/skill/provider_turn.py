@@ -376,8 +376,7 @@ class SkillTurn:
             tool, given = INVOKE, {"code": code}
         if not isinstance(tool, str):
             return refusal("That is no call that can be made here.", "tool.unknown")
-        ends = self._host.ending(asked.get("ends"))
-        if ends is None and asked.get("ends"):
+        if (ends := self._host.ending(asked.get("ends"))) is None and asked.get("ends"):
             return refusal(*ENDED)
         if self._calls >= MAX_CALLS:
             return refusal(f"One round may make at most {MAX_CALLS} calls.", "denied.limit")

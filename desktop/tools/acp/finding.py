@@ -31,13 +31,16 @@ _REFERENCE = re.compile(r"\$\{[^{}]*\}")
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The program of an agent as it is on the disk now. ``digest`` stands for its content and for how it is started;
-    "" with why in ``problem``."""
+    """The program of an agent as it is on the disk now; without a digest ``problem`` says why."""
 
     path: str
+    """Where it lies, as it was found."""
     digest: str
+    """Stands for its content, its package, and for how it is started."""
     version: str = ""
+    """What its package says."""
     problem: str = ""
+    """Why it cannot be read."""
     stamp: str = ""
     """Stands for the file without its content: enough to show it, not to start it."""
     beside: int = 0
