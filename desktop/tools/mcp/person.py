@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from desktop.tools.mcp.services import McpServices
 
 UNAUTHORIZED = "mcp.unauthorized"
+_FORBIDDEN = "403 Forbidden"
+_KEPT_KEY = re.compile(r"\$\{keyring:([^{}]+)\}")
 
 
 class PersonOfServer:
@@ -34,6 +37,19 @@ class PersonOfServer:
             return False
         self.sign_in.wanted(error.data)
         return True
+
+    def words(self, error: KnownError) -> str:
+        """Why the server is gone, for a person: a key that it does not take is named, with where it is kept."""
+        sent = (self._definition.bearer, *self._definition.headers.values())
+        keys = [name for value in sent for name in _KEPT_KEY.findall(value)]
+        refused = error.code == UNAUTHORIZED or _FORBIDDEN in str(error)
+        if not keys or not refused or not isinstance(error, ChildRefused):
+            return error.advice
+        status = "401 Unauthorized" if error.code == UNAUTHORIZED else _FORBIDDEN
+        which = ", ".join(keys[:3])
+        return (
+            f"It does not take the key that was sent ({status}). Replace {which} in Settings, Keyring; then start it."
+        )
 
     def absent(self) -> ToolFailure:
         """Why a call cannot be made."""

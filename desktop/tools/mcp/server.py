@@ -125,7 +125,7 @@ class McpServer:
                 await self._one_life()
                 reason = "It ended."
             except KnownError as error:
-                reason, final = self._told(error.advice, LOG_LINE), error.code in _NOT_AGAIN
+                reason, final = self._told(self.person.words(error), LOG_LINE), error.code in _NOT_AGAIN
                 if self.person.is_wanted(error):
                     self._note(reason)
                     self._set("sign_in", reason)

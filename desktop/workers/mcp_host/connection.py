@@ -100,6 +100,8 @@ class McpConnection:
         self._log = ServerLog(tell)
         self._lost = asyncio.Event()
         self.greeted = self.ready = False
+        self.obituary: Callable[[], str] = str
+        """Why a program's messages ended, if that is known."""
 
     async def run(self, transport: AbstractAsyncContextManager[tuple[Any, Any]], timeout: float) -> None:
         """Until the server is gone. Raises CallError for what it did wrong; ``timeout`` is for the greeting."""
@@ -268,6 +270,8 @@ class McpConnection:
         except MCPError as error:
             if _is_closed(error) or _session_is_over(error):
                 self._lost.set()
+            if _is_closed(error) and (why := self.obituary()):
+                raise CallError("mcp.ended", f"The connection to the server ended. {why}") from error
             raise _words(error) from error
 
     # -- what the server wants ----------------------------------------------------------------------------------------

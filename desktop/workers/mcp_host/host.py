@@ -79,6 +79,7 @@ class McpHost:
         process = ServerProcess(
             argv, str(params["cwd"]), env, lambda text: _put(events, {"event": "stderr", "text": text})
         )
+        connection.obituary = lambda: process.failure
         try:
             await connection.run(process.streams(), timeout)
         except CallError as error:

@@ -20,6 +20,10 @@ MAX_PARTS = 200
 MAX_PARTS_TEXT = 5_000_000
 """Characters of JSON."""
 MAX_WORDS = 600
+NOTICE_ROOM = 120
+"""Bytes."""
+READ_WHOLE = 4_000_000
+"""Characters of a text that the MCP host passes on; of a longer one it is not known how long it is."""
 MAX_BESIDE = 40
 MAX_BESIDE_TEXT = 4_000
 
@@ -106,8 +110,11 @@ class ServerAnswer:
 
     def _result(self, tool: str, is_error: bool, value: Any, note: str) -> ToolResult:
         text = self.clean("".join(self.texts))
-        if self.dropped:
-            text += f"\n[Output cut: {self.size + self.dropped:,} characters, the first {self.size:,} are shown]"
+        if self.dropped:  # within the limit with its notice: what is cut once more says the wrong sizes
+            text = text.encode("utf-8", "replace")[: max(0, self.limit - NOTICE_ROOM)].decode("utf-8", "ignore")
+            whole = self.size + self.dropped
+            more = " or more" if whole >= READ_WHOLE else ""
+            text += f"\n[Output cut: {whole:,} characters{more}, the first {len(text):,} are shown]"
         media, wrong = self.media.blocks(tool)
         text = "\n".join(part for part in (text, *wrong, note) if part)
         facts: dict[str, Any] = {"characters": self.size + self.dropped, "truncated": bool(self.dropped)}

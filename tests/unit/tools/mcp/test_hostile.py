@@ -1,6 +1,7 @@
 """Servers that hang, flood, lie and die cost their own calls an error, and nothing else."""
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -34,7 +35,7 @@ def declared(mode: str, *arguments: str, **more: object) -> dict[str, object]:
     [
         ("exits", "mcp.ended", "ended"),
         ("silent", "tool.timeout", "within 1 s"),
-        ("giant", "mcp.ended", "ended"),
+        ("giant", "mcp.ended", "It sent a message of more than 8 MB."),
         ("flood", "mcp.ended", "ended"),
     ],
 )
@@ -200,8 +201,11 @@ async def test_results_of_every_kind_become_capped_text(bench: McpBench) -> None
     assert (len(many.media), many.text.count("left out, the result has too many")) == (8, 4)
     assert contents.structured == {"a": [1]}
     big = (await bench.call("big_echo", text="x")).result
-    assert len(big.text) < 201_000
-    assert "Output cut" in big.text
+    assert len(big.text.encode()) <= 200_000
+    assert big.text.count("Output cut") == 1, "it is not cut once more, with the size of what was cut before"
+    said = re.search(r"Output cut: ([\d,]+) characters", big.text)
+    assert said is not None
+    assert int(said[1].replace(",", "")) > 200_100
     odd = (await bench.call("garbage-answer_echo".replace("-", "_"), text="x")).result
     assert (odd.text, odd.structured, odd.is_error) == ("5", None, False)
     assert (await bench.call("duplicates_echo", text="x")).result.text == "first"

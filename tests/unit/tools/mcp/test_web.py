@@ -53,6 +53,11 @@ class Odd(BaseHTTPRequestHandler):
             error = {"code": -32000, "message": told}
             self.wfile.write(json.dumps({"jsonrpc": "2.0", "id": json.loads(said).get("id"), "error": error}).encode())
             return
+        if self.path.startswith("/refuses"):
+            self.send_response(int(self.path.removeprefix("/refuses")))
+            self.send_header("content-length", "0")
+            self.end_headers()
+            return
         if self.path.startswith("/away"):
             self.send_response(int(self.path.removeprefix("/away")))
             self.send_header("location", f"http://localhost:{self.server.server_address[1]}/stolen")
@@ -133,6 +138,26 @@ async def test_a_header_is_sent_with_every_request_and_one_that_cannot_be_stops_
         await bench.until(lambda name=name: bench.server(name).reason, f"{name} failed")
         assert words in bench.server(name).reason
     assert KEY not in repr(bench.servers.state)
+
+
+async def test_a_key_that_a_server_does_not_take_is_named_with_where_it_is_kept(
+    bench: McpBench, odd: tuple[str, list[tuple[str, str]]]
+) -> None:
+    base, _ = odd
+    await bench.put(
+        {"name": "bearer", "url": f"{base}/refuses401", "bearer": "${keyring:github/ida}"},
+        {"name": "forbids", "url": f"{base}/refuses403", "headers": {"X-Api-Key": "Token ${keyring:github/ida}"}},
+        {"name": "nobody", "url": f"{base}/refuses403"},
+    )
+    for name, said in (("bearer", "401 Unauthorized"), ("forbids", "403 Forbidden")):
+        await bench.until(lambda name=name: bench.server(name).reason, f"{name} refused")
+        why = bench.server(name).reason
+        assert why == (
+            f"It does not take the key that was sent ({said}). Replace github/ida in Settings, Keyring; then start it."
+        )
+    assert bench.server("bearer").restarts == 0
+    await bench.until(lambda: bench.server("nobody").reason, "refused")
+    assert "key" not in bench.server("nobody").reason
 
 
 @pytest.mark.spec("R-ENV-6", "R-SEC-4")
