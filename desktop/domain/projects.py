@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from desktop.domain.lazy_dataclass import dataclass
 
 
@@ -56,3 +58,27 @@ class ProjectLook:
     """The folder."""
     brought: tuple[FolderOffer, ...] = ()
     """What it brings; nothing of that starts by itself."""
+
+
+InstructionState = Literal["told", "changed", "new", "too big", "not text", "a link outside", "closed"]
+"""``told``: it is as the person saw it. ``changed`` and ``new``: not told until they look. The rest is never told."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionFile:
+    """AGENTS.md or CLAUDE.md of a project folder, or of a folder in it."""
+
+    name: str
+    """Its path in the project."""
+    state: InstructionState
+    """Whether it is told to models."""
+    size: int = 0
+    """Bytes."""
+    text: str = ""
+    """What it says now."""
+    digest: str = ""
+    """Names exactly this content."""
+    before: str | None = None
+    """What it said when the person saw it; None: they did not."""
+    why: str = ""
+    """Why it cannot be told, as words after its name."""

@@ -291,6 +291,7 @@ def _in_project() -> ChatPage:
     threads.unfold("", True)
     page.threads.select("t2")
     chat.project_changed.emit(chat.project)
+    page._models.projects.files_changed.emit()
     return page
 
 
@@ -365,6 +366,7 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         **{f"01-chat-archived{size}": _archived for size in ("", "-200")},
         **{f"20-project{size}": _in_project for size in SIZES},
         **{f"21-project-choose{size}": lambda: projects.choosing(_in_project()) for size in SIZES},
+        **{f"20-project-look{size}": lambda: projects.looking(_in_project()) for size in SIZES},
         "21-project-choose-closed": lambda: projects.choosing(_in_project(), "gauge"),
         **{f"01-chat-variables{size}": _variables for size in ("", "-200", "-960")},
         **{f"33-composer-resources{size}": lambda: composer.resources(_shown()) for size in SIZES},

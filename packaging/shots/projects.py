@@ -9,15 +9,22 @@ from typing import Any, cast
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.projects import FolderOffer, ProjectFolder, ProjectLook, ProjectRow
+from desktop.domain.projects import FolderOffer, InstructionFile, ProjectFolder, ProjectLook, ProjectRow
 from desktop.domain.threads import ThreadRecord
-from desktop.presenter.projects.page import FolderLine, ProjectsViewModel, lines_of
+from desktop.presenter.projects.page import FolderLine, ProjectsViewModel, SeenFile, lines_of
+from desktop.ui.chat.folder_card import LookDialog
 from desktop.ui.chat.project_dialog import ProjectDialog
 
 WORK = os.path.expanduser("~/work")
 SENSORS, REPORT, ARCHIVE = f"{WORK}/harbour-sensors", f"{WORK}/annual-report", f"{WORK}/gauge-archive"
 CLOSED = {ARCHIVE: "is gone"}
 DAY = 86_400.0
+FILES = (
+    InstructionFile("AGENTS.md", "told", 1229, "x", "d"),
+    InstructionFile("data/AGENTS.md", "told", 640, "x", "d"),
+    InstructionFile("scripts/AGENTS.md", "changed", 901, "Run the checks.\nAsk first.\n", "e", "Run the checks.\n"),
+    InstructionFile("vendored/CLAUDE.md", "too big", why="has 5,000,000 bytes, over 32,768"),
+)
 _BROUGHT = (
     FolderOffer("instructions", "AGENTS.md, 3 files", "", "2 told to the model. 1 changed: not told until you look."),
     FolderOffer("skills", "3 skills", ".claude/skills", "Not taken over. Look at them on the page Skills."),
@@ -64,11 +71,16 @@ class SampleProjects(QObject):
 
     listed = Signal()
     looked = Signal(object)
+    files_changed = Signal()
     said = Signal(str)
 
     def __init__(self, chat: Any) -> None:
         super().__init__()
         self._rows, self.current = rows(time.time()), SENSORS
+        self.files = FILES
+
+    def take(self, events: object) -> None:
+        """Nothing happens in a picture."""
 
     def read(self) -> None:
         """All are known."""
@@ -99,4 +111,11 @@ def choosing(page: QWidget, find: str = "") -> QWidget:
     dialog.open()
     if find:
         dialog.field.setText(find)
+    return page
+
+
+def looking(page: QWidget) -> QWidget:
+    """A changed file beside what it was, over a page."""
+    page.show()
+    LookDialog(page, FILES[2], SeenFile(FILES[2], lambda: None)).open()
     return page

@@ -49,7 +49,9 @@ from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.chats.tree_history import TreeKeeper
 from desktop.services.debates.service import DebateService
 from desktop.services.definitions.saving import saver
+from desktop.services.projects.instructions import ProjectInstructions
 from desktop.services.projects.service import ProjectService
+from desktop.services.projects.telling import FolderTexts
 from desktop.services.schedules.registering import ScheduleCreate, SkillRegister
 from desktop.services.schedules.service import JobService, JobSurroundings
 from desktop.services.skills.world import SkillWorld
@@ -154,6 +156,7 @@ async def _services(
 
     # What every run works with.
     code, modes = open_code(skills), await ToolModes.opened(store.state)
+    instructions = ProjectInstructions(boundary.files, store.state, redactor.mask_known)
     context = ContextService(store, redactor.mask_known)
     runtime = Runtime(
         store=store,
@@ -169,7 +172,7 @@ async def _services(
         live=live,
         safety=safety,
         agent_layers=(skills.levels.agent,),
-        chat_layers=(live.models, skills.levels.chat),
+        chat_layers=(FolderTexts(instructions), live.models, skills.levels.chat),
         set_by=BOUNDS_ARE,
         context=context,
         summaries=lambda: settings.current.chat.summaries,
@@ -182,6 +185,7 @@ async def _services(
         offers=lambda: _offers(settings),
         titles=lambda: asker is not None and settings.current.chat.model_titles,
         tool_mode=modes.of,
+        instructions=instructions,
         others=others,
     )
 
@@ -232,7 +236,9 @@ async def _services(
         grants=grants,
         rules=rules,
         chats=chats,
-        projects=ProjectService(chats, store.state, partial(judged_folder, boundary.policy), chats.is_working),
+        projects=ProjectService(
+            chats, store.state, partial(judged_folder, boundary.policy), chats.is_working, instructions
+        ),
         inboxes=Inboxes(chats, runtime),
         context=context,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),

@@ -157,6 +157,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         agents_editor=_agents(services, bridge, board, setup),
         door=door,
     )
+    bridge.events.connect(made.projects.take)
     setup.demo_started.connect(chat.start_demo)
     services.secrets.on_late.append(setup.keyring_answered)
     shell.add_source(lambda: _thread_rows(threads))

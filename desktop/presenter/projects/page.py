@@ -5,17 +5,20 @@ from __future__ import annotations
 import datetime
 import os
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError
+from desktop.domain.events import Event, RunEnded
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.projects import ProjectLook, ProjectRow
+from desktop.domain.projects import InstructionFile, ProjectLook, ProjectRow
+from desktop.domain.words import count_words
 from desktop.presenter.chat.thread_lines import time_text
 from desktop.presenter.common.folders import name_of, short_path
 from desktop.presenter.common.fuzzy import match
+from desktop.skills.catalogue.pins import Difference, FileDifference
 
 if TYPE_CHECKING:
     from desktop.presenter.chat.page import ChatViewModel
@@ -27,6 +30,29 @@ STARTS_HERE = (
     "Commands start in it and short paths mean files in it. The folder counts as inside for its chats only.",
 )
 NOTHING_STARTS = "Nothing starts by itself. You take over one at a time."
+
+
+class SeenFile:
+    """A file beside what it was; ``accept``: exactly this content is told from the next request on."""
+
+    def __init__(self, file: InstructionFile, accept: Callable[[], None]) -> None:
+        shown = FileDifference(file.name, file.before, file.text)
+        self.difference: Difference | None = Difference(file.name, file.digest, (shown,))
+        self.accept = accept
+
+
+@dataclass(frozen=True, slots=True)
+class FileLine:
+    """One instruction file as the card shows it."""
+
+    about: str
+    """Its size, and what became of it."""
+    state: str
+    """Whether it is told, in words."""
+    icon: str
+    """Before the words."""
+    tone: str
+    """Their colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +76,7 @@ class ProjectsViewModel(QObject):
 
     listed = Signal()
     looked = Signal(object)
+    files_changed = Signal()
     said = Signal(str)
 
     def __init__(self, service: ProjectService, chat: ChatViewModel, bridge: Bridge) -> None:
@@ -57,6 +84,9 @@ class ProjectsViewModel(QObject):
         self._service, self._chat, self._bridge = service, chat, bridge
         self._rows: list[ProjectRow] = []
         self._looking = 0
+        self.files: tuple[InstructionFile, ...] = ()
+        """The instruction files of the open chat's folder."""
+        chat.project_changed.connect(lambda _path: self.look_at_files())
 
     @property
     def current(self) -> str:
@@ -87,6 +117,34 @@ class ProjectsViewModel(QObject):
                 self.looked.emit(found)
 
         self._spawn(work(), "look into a folder")
+
+    def look_at_files(self) -> None:
+        """Read which instruction files the open chat's folder has; ``files_changed`` follows."""
+        project = self._chat.project
+
+        async def work() -> None:
+            files = await self._service.instructions.look(project) if project else ()
+            if project == self._chat.project and files != self.files:
+                self.files = files
+                self.files_changed.emit()
+
+        if project or self.files:
+            self._spawn(work(), "read the instruction files")
+
+    def take(self, events: Sequence[Event]) -> None:
+        """A run may have changed the files, or found others."""
+        if any(isinstance(event, RunEnded) and event.thread_id == self._chat.thread_id for event in events):
+            self.look_at_files()
+
+    def seen(self, file: InstructionFile) -> SeenFile:
+        """What is shown of a file that is looked at, and how it is agreed to."""
+        project = self._chat.project
+
+        async def work() -> None:
+            await self._service.instructions.accept(project, file.name, file.digest)
+            self.look_at_files()
+
+        return SeenFile(file, lambda: self._spawn(work(), "look at an instruction file"))
 
     def use(self, path: str) -> None:
         """Have the open chat work in a folder; "" for none."""
@@ -140,6 +198,23 @@ def about(look: ProjectLook) -> tuple[str, str]:
     used = f", last used {time.strftime('%d %b %H:%M', time.localtime(row.used_at))}" if row.used_at else ""
     leads = f" It is a link to {short_path(folder.path)}, which is the folder that is used." if folder.is_link else ""
     return name_of(folder.given), f"{chats}{used}.{leads}"
+
+
+def files_words(files: Sequence[InstructionFile]) -> str:
+    """How many of them are told."""
+    told = sum(1 for file in files if file.state == "told")
+    return f"{told} of {count_words(len(files), 'file')} {'is' if told == 1 else 'are'} told to the model"
+
+
+def file_line(file: InstructionFile) -> FileLine:
+    """One of them in words."""
+    size = f"{file.size / 1024:.1f} KB" if file.size >= 1024 else count_words(file.size, "byte")
+    if file.state == "told":
+        return FileLine(f"{size}, unchanged since you looked", "told to the model", "allow", "allow")
+    if file.state in ("changed", "new"):
+        what = "changed since you looked" if file.state == "changed" else "came after you chose the folder"
+        return FileLine(f"{size}, {what}", "not told until you look", "hidden", "ask")
+    return FileLine(file.why or file.state, "never told", "deny", "text-2")
 
 
 def parts(look: ProjectLook) -> Sequence[tuple[str, str, str, str]]:

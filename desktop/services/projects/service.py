@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.projects import FolderOffer, ProjectFolder, ProjectLook, ProjectRow
+from desktop.domain.projects import ProjectFolder, ProjectLook, ProjectRow
 from desktop.domain.threads import ThreadRecord
+from desktop.services.projects.instructions import ProjectInstructions
 from desktop.services.threads.service import ThreadService
 from desktop.store.composer import StateRepository
 
@@ -17,12 +18,6 @@ RECENT = "projects.recent"
 MAX_RECENT = 30
 Judge = Callable[[str], ProjectFolder]
 """What a folder is that a person names. Blocks."""
-Contents = Callable[[str], tuple[FolderOffer, ...]]
-"""What a folder that may be used brings with it. Blocks."""
-
-
-def _nothing(_path: str) -> tuple[FolderOffer, ...]:
-    return ()
 
 
 class ProjectService:
@@ -34,13 +29,13 @@ class ProjectService:
         state: StateRepository,
         judge: Judge,
         is_working: Callable[[str], bool],
-        contents: Contents = _nothing,
+        instructions: ProjectInstructions,
     ) -> None:
         self._threads = threads
         self._state = state
         self._judge = judge
         self._is_working = is_working
-        self._contents = contents
+        self.instructions = instructions
         self._writing = asyncio.Lock()
 
     async def judged(self, path: str) -> ProjectFolder:
@@ -62,6 +57,8 @@ class ProjectService:
             raise KnownError(words, next_step="Stop it, or wait until it is done.", code="project.at_work")
         folder = await self.usable(path) if path else None
         real = folder.path if folder is not None else ""
+        if real:
+            await self.instructions.met(real)
         if thread_id:
             await self._threads.set_project(thread_id, real)
         if folder is not None:
@@ -97,7 +94,8 @@ class ProjectService:
         rows = await self.recent()
         folder = await self.judged(path)
         row = next((row for row in rows if row.folder.path == folder.path), ProjectRow(folder))
-        brought = () if folder.closed else await asyncio.to_thread(self._contents, folder.path)
+        offered = None if folder.closed else await self.instructions.offer(folder.path)
+        brought = (offered,) if offered is not None else ()
         return ProjectLook(ProjectRow(folder, row.threads, row.used_at), brought)
 
     async def closed(self, paths: Iterable[str]) -> Mapping[str, str]:

@@ -25,6 +25,7 @@ from desktop.domain.tools import Tool
 from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.pipeline.pipeline import Pipeline
 from desktop.services.definitions.book import AgentBook
+from desktop.services.projects.instructions import ProjectInstructions
 from desktop.services.skills.world import SkillWorld
 from desktop.services.threads.context import ContextService
 from desktop.services.turns.prompts import system_text
@@ -107,6 +108,8 @@ class Runtime:
     """How much is offered to a model beside what its list names."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits for some seconds."""
+    instructions: ProjectInstructions | None = None
+    """Instruction files of projects; None: none are told."""
     others: AcpSessions | None = None
     """The agents of other makers that are at work."""
 

@@ -27,6 +27,7 @@ from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
 from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.names import AllowedTools, Caller, ToolTable
+from desktop.services.projects.instructions import words_of
 from desktop.services.skills.activation import named_in
 from desktop.services.turns.prompt_settings import model_settings, promised_by, settings_of
 from desktop.services.turns.prompts import system_text
@@ -303,6 +304,8 @@ async def request_of(
         fitting=fitting,
         guided=side.visible.inlined,
     )
+    if runtime.instructions is not None and spec.project:
+        system = f"{system}{words_of(await runtime.instructions.told(spec.project))}"
     contract = contract_of(runtime, side)
     if contract.native is not None:
         schemas.append(finish_tool(contract.native))

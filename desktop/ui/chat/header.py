@@ -23,6 +23,8 @@ from desktop.ui.widgets.tips import plain_tip
 TRACE_KEYS = "Ctrl+Shift+T"
 PROJECT_KEYS = "Ctrl+Shift+O"
 MIN_TITLE = 140
+NARROW = 640
+"""Pixels at 100 % below which the folder is shown by its icon alone."""
 EDITING = 320
 MIN_CHIP = 110
 FOLDER = 28
@@ -241,6 +243,7 @@ class ThreadHeader(QFrame):
 
     def _fit(self) -> None:
         px = theme().px
+        self.project.set_bare(self.width() < px(NARROW))
         self.project.setMinimumWidth(min(self.project.sizeHint().width(), px(MIN_CHIP)))
         beside = [
             one
@@ -248,5 +251,5 @@ class ThreadHeader(QFrame):
             if not one.isHidden()
         ]
         taken = sum(max(one.minimumSizeHint().width(), one.minimumWidth()) + px(8) for one in beside)
-        room = self.width() - px(24 + 12 + 8 + 8 + MIN_TITLE) - taken
+        room = self.width() - px(24 + 12 + 8 + 8 + 8 + MIN_TITLE) - taken
         self.meters.fit(room, self.job.isHidden())

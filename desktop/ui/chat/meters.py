@@ -68,7 +68,7 @@ class ThreadMeters(QWidget):
         self.tokens = Text("", "small", "2")
         self.cost = Text("", "small", "2")
         self._lines = [sized(pane("line-v"), height=16) for _ in range(2)]
-        self._words = ("", "")
+        self._words = ("", "", "")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         self._started = self._bounded = False
         row = Row(self, spacing=GAP)
@@ -91,7 +91,11 @@ class ThreadMeters(QWidget):
             )
         elif share >= 0.95:
             more, short = "full: start a new chat", "full"
-        self._words = (f"{figures}, {more}" if more else figures, f"{figures}, {short}" if short else figures)
+        self._words = (
+            f"{figures}, {more}" if more else figures,
+            f"{figures}, {short}" if short else figures,
+            short or figures,
+        )
         self.context.set_tone("failed" if share >= 0.95 else "ask" if share >= 0.8 else "2")
         self.level.set_fraction(share)
         self.level.setAccessibleName(f"Context {self._words[0]}")
@@ -103,7 +107,7 @@ class ThreadMeters(QWidget):
 
     def fit(self, room: int, labelled: bool) -> None:
         """Into so many pixels; ``labelled``: there is a place for the word itself."""
-        whole, short = self._words
+        whole, short, least = self._words
         left, gap = room, theme().px(GAP)
         for label, tokens, cost, bar, words in (
             (labelled, True, True, True, whole),
@@ -112,6 +116,7 @@ class ThreadMeters(QWidget):
             (False, False, False, True, whole),
             (False, False, False, True, short),
             (False, False, False, False, short),
+            (False, False, False, False, least),
         ):
             shown = self._show(label, tokens and self._started, cost and self._started, bar and self._bounded)
             self.context.say(words, whole)

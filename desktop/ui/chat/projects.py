@@ -8,6 +8,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.lazy import lazy_module
+from desktop.domain.projects import InstructionFile
+from desktop.ui.chat.folder_card import FolderCard, LookDialog
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.models import ChatModels
 
@@ -18,11 +20,13 @@ else:
 
 
 class ProjectChip(QObject):
-    """Opens the dialog in the window of ``page``."""
+    """Opens the dialogs in the window of ``page``."""
 
-    def __init__(self, page: QWidget, models: ChatModels, header: ThreadHeader) -> None:
+    def __init__(self, page: QWidget, models: ChatModels, header: ThreadHeader, card: FolderCard) -> None:
         super().__init__(page)
         self._page, self._models, self._header = page, models, header
+        models.projects.files_changed.connect(lambda: card.show_files(models.projects.files))
+        card.look_wanted.connect(self._look)
         models.chat.project_changed.connect(lambda _path: self._show())
         models.threads.rearranged.connect(self._show)
         header.project.clicked.connect(self.choose)
@@ -30,6 +34,10 @@ class ProjectChip(QObject):
     def _show(self) -> None:
         path = self._models.chat.project
         self._header.show_project(path, self._models.threads.closed.get(path, ""))
+
+    def _look(self, file: InstructionFile) -> None:
+        """Show a file of the folder beside what it was."""
+        LookDialog(self._page.window(), file, self._models.projects.seen(file)).open()
 
     def choose(self) -> None:
         """Let the person choose another folder, or none."""

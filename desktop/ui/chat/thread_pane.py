@@ -14,6 +14,7 @@ from desktop.presenter.settings.model_setup import DEMO_MODEL
 from desktop.presenter.transcript.items import CallsPart, ListeningAgent, TextPart, ToolPart, TranscriptItem
 from desktop.ui.chat.composer.pane import ComposerPane
 from desktop.ui.chat.composer.view import Composer
+from desktop.ui.chat.folder_card import FolderCard
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.inbox_strip import InboxDialog, InboxStrip
 from desktop.ui.chat.job_strip import JobStrip
@@ -62,12 +63,20 @@ class ThreadPane(QFrame):
         self.header = header
         self.job_strip = JobStrip()
         self.inbox_strip, self.other_strip = InboxStrip(), OtherAgentStrip()
+        self.folder_card = FolderCard()
         self.find_bar = FindBar()
         self.transcript = transcript
         self.empty = EmptyState("chats", EMPTY, EMPTY_SENTENCE)
         self.foot = ComposerPane(models, page, composer)
         column = Column(self, spacing=0)
-        for widget in (self.header, self.job_strip, self.other_strip, self.inbox_strip, self.find_bar):
+        for widget in (
+            self.header,
+            self.job_strip,
+            self.other_strip,
+            self.folder_card,
+            self.inbox_strip,
+            self.find_bar,
+        ):
             column.addWidget(widget)
         self.conversation = SideRoom(self.transcript, self.empty)
         column.addWidget(self.conversation, 1)

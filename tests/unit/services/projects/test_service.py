@@ -14,6 +14,7 @@ import pytest
 from desktop.domain.errors import KnownError
 from desktop.domain.events import ThreadChanged
 from desktop.safety.boundary.choosing import judged_folder
+from desktop.services.projects.instructions import ProjectInstructions
 from desktop.services.projects.service import MAX_RECENT, ProjectService
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
@@ -27,7 +28,8 @@ class Chosen:
     def __init__(self, made: World, places: Places) -> None:
         self.world, self.places = made, places
         judge = partial(judged_folder, places.policy)
-        self.service = ProjectService(made.service, made.store.state, judge, made.service.is_working)
+        self.instructions = ProjectInstructions(places.files(), made.store.state)
+        self.service = ProjectService(made.service, made.store.state, judge, made.service.is_working, self.instructions)
         self.work = places.person / "work"
         for name in ("tides", "report"):
             (self.work / name).mkdir(parents=True)
