@@ -110,8 +110,13 @@ def _source(name: str, text: str) -> rules.Source:
 
 
 def _is_sample(document: str) -> bool:
-    """What a skill's file is called in general, and no document."""
-    return document.endswith("SKILL.md") or "skill.md" in document or "*" in document or "<" in document
+    """What a skill's file, or one of a person's project, is called in general, and no document."""
+    return (
+        document.endswith(("SKILL.md", "AGENTS.md", "CLAUDE.md"))
+        or "skill.md" in document
+        or "*" in document
+        or "<" in document
+    )
 
 
 def test_every_room_has_a_readme() -> None:
