@@ -24,8 +24,8 @@ class Turns(QObject):
         self._next.timeout.connect(self._take)
 
     def begin(self, pieces: Iterator[None]) -> None:
-        """The first piece is done at the window's next turn."""
-        self._left, self._paints = pieces, False
+        """The first piece is done when what led here is painted."""
+        self._left, self._paints = pieces, True
         self._next.start()
 
     def _take(self) -> None:

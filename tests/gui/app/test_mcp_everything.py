@@ -3,6 +3,7 @@
 It comes from npm, so it runs only with ``-m soak``.
 """
 
+import asyncio
 import json
 import os
 import shutil
@@ -14,7 +15,10 @@ from PySide6.QtTest import QTest
 
 from desktop.presenter.mcp.rows import McpRow
 from desktop.presenter.transcript.items import GivenPart, ToolPart
+from desktop.ui.settings.mcp.card import ServerCard
 from desktop.ui.settings.mcp.page import McpPage
+from desktop.ui.settings.mcp.server_page import TABS
+from desktop.ui.widgets.controls.buttons import Button
 from tests.gui.app.kit import Heartbeat, call
 
 pytestmark = pytest.mark.soak
@@ -86,13 +90,19 @@ async def the_page(app: Any, row: McpRow) -> None:
     settings = app.window.page("settings")
     settings.show_settings("MCP servers")
     page = settings.findChild(McpPage)
+    (card,) = page.findChildren(ServerCard)
+    await app.until(lambda: [one for one in card.findChildren(Button) if one.label == "Open"], "its card")
+    await app.until(lambda: page.server.stack.count() == len(TABS), "what is behind the tabs")
+    (way,) = [one for one in card.findChildren(Button) if one.label == "Open"]
     with Heartbeat() as beat:
-        page.show_server("every")
+        way.click()
         await app.until(lambda: len(page.server.tools._rows) == len(row.tools), "its tools")
-        for tab in ("resources", "prompts", "log", "started", "tools"):
+    beat.says("the page of the example server")
+    for tab in ("resources", "prompts", "log", "started", "tools"):
+        with Heartbeat() as beat:
             page.server.show_tab(tab)
-            await app.until(page.server.isVisible, tab)
-    beat.says("the page of the example server, each tab")
+            await asyncio.sleep(0.2)
+        beat.says(f"its tab {tab}")
     shoot(app, "page")
 
 

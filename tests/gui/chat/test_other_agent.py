@@ -29,7 +29,7 @@ def shown(qtbot: QtBot) -> ChatPage:
     qtbot.addWidget(page)
     page.resize(1280, 800)
     page.show()
-    spin()
+    qtbot.waitUntil(page.pane.foot.plan.isVisible, timeout=WAIT_MS)
     return page
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import pytest
 from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
@@ -10,7 +9,6 @@ from desktop.ui.widgets.turns import Turns
 from tests.harness.timeouts import WAIT_MS
 
 
-@pytest.mark.spec("R-PRM-7")
 def test_the_window_has_its_turn_between_two_pieces_and_the_last_piece_ends_it(qtbot: QtBot) -> None:
     owner, done = QObject(), list[str]()
     beat = QTimer(owner, interval=0)
@@ -28,7 +26,6 @@ def test_the_window_has_its_turn_between_two_pieces_and_the_last_piece_ends_it(q
     assert "window" in done[done.index("one") : done.index("two")]
 
 
-@pytest.mark.spec("R-PRM-7")
 def test_what_is_begun_takes_the_place_of_what_was_left_to_do_even_from_inside_a_piece(qtbot: QtBot) -> None:
     owner, done = QObject(), list[str]()
     turns = Turns(owner)
