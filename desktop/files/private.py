@@ -130,6 +130,31 @@ def name_new(fresh: StrPath, path: StrPath) -> None:
         os.rename(fresh, path)
 
 
+def on_disk(path: StrPath) -> None:
+    """Everything in a folder is on the disk before anything else is done, and so are the names of what is in it. Links
+    are not followed. Blocks; raises OSError."""
+    for folder, _, files in os.walk(path):
+        for name in files:
+            whole = os.path.join(folder, name)
+            if not os.path.islink(whole):
+                _sync(whole)
+        names_on_disk(folder)
+
+
+def names_on_disk(folder: StrPath) -> None:
+    """The names in a folder are on the disk; nothing where a system knows no such thing. Raises OSError."""
+    if os.name == "posix":
+        _sync(folder)
+
+
+def _sync(path: StrPath) -> None:
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def make_folder(path: StrPath) -> None:
     """Make it with all that is missing above it; one that is there stays as it is."""
     try:

@@ -11,7 +11,7 @@ It is undone                                     The set before, and the new one
 ===============================================  =======================================================================
 
 It is decided by one file, ``change.json``, which is written last of all that is made and removed last of all that is
-done. Everything here blocks.
+done; all that it stands for is on the disk before it, also when the machine loses its power. Everything here blocks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.files.private import make_folder, remove_tree, write_whole
+from desktop.files.private import make_folder, names_on_disk, on_disk, remove_tree, write_whole
 from desktop.skills.catalogue.scan import FOLDER_FILES
 from desktop.skills.editing.files import SkillFiles
 from desktop.skills.formats.folder import FolderFile
@@ -201,6 +201,8 @@ class Shelf:
         make_folder(fresh)
         try:
             fill(fresh)
+            on_disk(fresh)
+            names_on_disk(data)
             write_whole(data / _CHANGE, json.dumps(_as_json(source)).encode())
         except BaseException:
             _gone(fresh)
@@ -220,6 +222,8 @@ class Shelf:
                 make_folder(aside)
             make_folder(place.parent)
             os.rename(fresh, place)
+            for folder in (place.parent, data):
+                names_on_disk(folder)
         self._write(source)
         (data / _CHANGE).unlink(missing_ok=True)
 

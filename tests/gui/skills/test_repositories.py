@@ -65,7 +65,11 @@ async def opened(open_page: Any, bench: SkillsBench, gauges: Repository) -> Open
     window = await open_page(bench)
     window.facets.repositories.add.click()
     dialog = window.dialog
+    dialog.field.setText("/shared/skills.lock")
+    assert dialog.buttons["yes"].label == "Take what it names"
+    dialog.field.clear()
     QTest.keyClicks(dialog.field, str(gauges.path))
+    assert dialog.buttons["yes"].label == "Add and look"
     QTest.keyClick(dialog.field, Qt.Key.Key_Return)
     await until(lambda: window.page.work.currentWidget() is window.page.repository, "the repository")
     await bench.rest()

@@ -32,7 +32,7 @@ class AddDialog(Dialog):
         super().__init__(window, "Add a repository", words, answers, width=WIDTH)
         self._repositories = repositories
         self.field = Field("Address", hint="https://…, git@host:path, or a folder", mono=True)
-        note = "A skills.lock that somebody gave you is taken exactly as it says."
+        note = "A skills.lock that somebody gave you is taken exactly as it says, each thing checked by its digest."
         self.label = Labelled("Address, folder, archive or skills.lock", self.field, note)
         self.body.addWidget(self.label)
         row = Row(spacing=8)
@@ -68,6 +68,8 @@ class AddDialog(Dialog):
         dialog.open()
 
     def _ready(self) -> None:
+        lock = self.field.text().strip().endswith(".lock")
+        self.buttons["yes"].set_label("Take what it names" if lock else "Add and look")
         self.buttons["yes"].setEnabled(bool(self.field.text().strip()) and not self._repositories.busy)
 
     def _add(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import tarfile
 import zipfile
 from collections.abc import AsyncIterator
@@ -431,3 +432,28 @@ async def test_a_start_after_a_crash_finishes_what_was_decided_and_it_is_on(tmp_
     assert again.state("gauge-plot") == "ready"
     assert (await again.service.view("gauge-skills")).taken == 1
     await again.close()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads what a descriptor is from /proc")
+async def test_all_that_was_taken_is_on_the_disk_before_it_is_decided(
+    place: Place, gauges: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = await place.add(gauges)
+    synced: list[str] = []
+    sync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    await place.take(view, "drift-check")
+    data = place.shelf.data("gauge-skills")
+    decided = next(at for at, path in enumerate(synced) if "change.json" in path)
+    before = set(synced[:decided])
+    taken = [
+        path.relative_to(place.shelf.place("gauge-skills")) for path in place.shelf.place("gauge-skills").rglob("*")
+    ]
+    assert {str(data / "next" / one) for one in taken} <= before
+    assert {str(data / "next"), str(data)} <= before
+    assert {str(data), str(place.shelf.place("gauge-skills").parent)} <= set(synced[decided:])
