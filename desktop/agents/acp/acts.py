@@ -11,6 +11,7 @@ from typing import Any
 
 from desktop.agents.acp.calls import Made
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.tools.acp.asks import PLAN
 from desktop.tools.builtin.files import WRITE_FILE
 from desktop.tools.builtin.shell import BASH
 
@@ -114,7 +115,8 @@ class Act:
     def said(self) -> dict[str, Any]:
         """It in the agent's own words, as a call of ours takes them."""
         paths = list(dict.fromkeys(path for path in self._places if path))
-        found = {"says": (self.title or self.kind)[:400], "kind": self.kind[:20], "paths": paths[:20]}
+        kind = "other" if self.kind == PLAN else self.kind[:20]
+        found = {"says": (self.title or self.kind)[:400], "kind": kind, "paths": paths[:20]}
         return {**found, **({"given": self.given} if self.given else {})}
 
     def announces(self) -> dict[str, Any]:

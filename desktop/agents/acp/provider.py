@@ -23,7 +23,7 @@ from desktop.domain.ids import new_id
 from desktop.domain.messages import MAX_COST_USD
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
-from desktop.tools.acp.asks import ASKS, DID
+from desktop.tools.acp.asks import ASKS, DID, PLAN
 from desktop.tools.acp.sessions import AcpSession, AcpSessions, Gone
 from desktop.tools.builtin.shell import BASH
 
@@ -187,10 +187,21 @@ class _Turn:
             await self._call(
                 DID, {"agent": self._session.state.title, "says": more, "kind": "other", "state": "completed"}
             )
+        await self._put_down_plan()
         await self._terminals.over()
         tasks = [task for _, task in self._asked.values()]
         if tasks:
             await asyncio.wait(tasks)
+
+    async def _put_down_plan(self) -> None:
+        """Its plan, as it left it, stands in the chat from now on."""
+        plan, words = self._session.state.plan, {"completed": "done", "in_progress": "now"}
+        if not plan.entries:
+            return
+        steps = "\n".join(f"{words.get(one.status, 'next')}: {one.text}" for one in plan.entries)
+        more = f"\n{plan.more} more" if plan.more else ""
+        about = {"agent": self._session.state.title, "says": plan.said, "kind": PLAN, "state": "completed"}
+        await self._call(DID, {**about, "text": f"{steps[:9_000]}{more}"})
 
     # -- what it tells ------------------------------------------------------------------------------------------------
 

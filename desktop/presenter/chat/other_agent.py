@@ -134,16 +134,16 @@ class OtherAgentViewModel(QObject):
             row.agent.title,
             "its files and commands, and what it asks for",
             f"works by itself in {folder}, {held}; {writes}; {network}",
-            *(_of(state) if state is not None else ()),
+            *(_of(state, at_work=session is not None and session.at_work) if state is not None else ()),
         )
 
 
-def _of(state: SessionState) -> tuple[str, str, tuple[PlanRow, ...], str]:
+def _of(state: SessionState, *, at_work: bool) -> tuple[str, str, tuple[PlanRow, ...], str]:
+    """Its plan is shown here while it works; after that it stands in the chat."""
     mode, model, plan = state.choice("mode"), state.choice("model"), state.plan
     words = {"completed": "done", "in_progress": "now"}
-    rows = tuple(PlanRow(one.text, words.get(one.status, "next")) for one in plan.entries)
-    more = f", {plan.more} more not shown" if plan.more else ""
-    said = f"{plan.done} of {len(plan.entries)} done{more}" if rows else ""
+    rows = tuple(PlanRow(one.text, words.get(one.status, "next")) for one in plan.entries) if at_work else ()
+    said = plan.said if rows else ""
     return mode.shown if mode is not None else "", model.shown if model is not None else OWN_MODEL, rows, said
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.presenter.transcript.items import ToolPart
-from desktop.tools.acp.asks import ASKS, DID
+from desktop.tools.acp.asks import ASKS, DID, PLAN
 
 CONFINED = "by itself, confined"
 WORDS = {
@@ -20,6 +20,7 @@ WORDS = {
     "think": "Thought",
     "fetch": "Fetch",
     "switch_mode": "Other mode",
+    PLAN: "Plan",
 }
 
 

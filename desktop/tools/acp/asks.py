@@ -23,6 +23,8 @@ from desktop.domain.work_place import WorkPlace
 
 ASKS, DID = "acp-asks", "acp-did"
 """The tools' names."""
+PLAN = "plan"
+"""The kind under which the plan of a turn is put down, as the agent left it."""
 MAX_OPEN = 200
 _KIND = {"type": "string", "maxLength": 20}
 _SAID = {
@@ -185,6 +187,8 @@ class AgentDid:
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """The agent's own words, as such."""
         context.meta.cancellation.check()
+        if args["kind"] == PLAN:
+            return ToolResult(args.get("text", ""), facts={"plan_of": args["agent"]})
         done = args["state"] == "completed"
         words = f"{args['agent']} says that it is done." if done else f"{args['agent']} says that it failed."
         text = args.get("text", "")

@@ -59,6 +59,12 @@ class Plan:
         """How many steps it says are done."""
         return sum(one.status == "completed" for one in self.entries)
 
+    @property
+    def said(self) -> str:
+        """How far they are, in words."""
+        more = f", {self.more} more not shown" if self.more else ""
+        return f"{self.done} of {len(self.entries)} done{more}"
+
 
 class SessionState:
     """What one agent says of its session."""

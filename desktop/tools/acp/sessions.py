@@ -219,6 +219,7 @@ class AcpSession:
         while turn is not None and not turn.empty():  # whoever waits to put something in can go on
             turn.get_nowait()
         self.used_at = asyncio.get_running_loop().time()
+        self._changed()
 
     async def cancel_turn(self) -> None:
         """Have the agent stop, and then end it with all that it has started: what it left at work would go on, and the

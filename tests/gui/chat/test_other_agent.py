@@ -20,7 +20,7 @@ from desktop.ui.chat.composer.pickers import OwnChoicePicker
 from desktop.ui.chat.page import ChatPage
 from desktop.ui.theme import Theme
 from tests.gui.shell.test_window import spin
-from tests.harness.timeouts import WAIT_MS, until
+from tests.harness.timeouts import WAIT_MS, WAIT_S, until
 from tests.unit.agents.acp.kit import desk
 
 
@@ -29,7 +29,7 @@ def shown(qtbot: QtBot) -> ChatPage:
     qtbot.addWidget(page)
     page.resize(1280, 800)
     page.show()
-    qtbot.waitUntil(page.pane.foot.plan.isVisible, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "Run the tests" in words(page), timeout=WAIT_MS)  # it is shown in turns
     return page
 
 
@@ -79,6 +79,16 @@ def test_what_it_did_by_itself_has_a_card_in_its_own_words() -> None:
     part = tool_part("m", call, ToolResultBlock("c", "acp-did", "x says that it is done.", facts=facts))
     assert (part.title, part.summary, part.own_words) == ("Search", "Grep append(", True)
     assert part.facts == ("by itself, confined",)
+    plan = {
+        "agent": "x",
+        "says": "1 of 2 done",
+        "kind": "plan",
+        "state": "completed",
+        "text": "done: Read\nnow: Change",
+    }
+    result = ToolResultBlock("c", "acp-did", plan["text"], facts={"state": "done", "plan_of": "x"})
+    part = tool_part("m", ToolCallBlock("c", "acp-did", plan), result)
+    assert (part.title, part.summary, part.facts, part.result) == ("Plan", "1 of 2 done", (), plan["text"])
     asked = tool_part("m", ToolCallBlock("c", "acp-asks", {"says": "Push it", "kind": "odd"}), None)
     assert (asked.title, asked.summary, asked.own_words) == ("asks: something", "Push it", False)
 
@@ -100,7 +110,7 @@ async def test_what_is_shown_is_what_the_running_agent_says(qtbot: QtBot, tmp_pa
         said = "works by itself in the workspace, confined; its own writes do not ask; reaches any address"
         await until(lambda: model.shown is not None and model.shown.not_seen == said, "the head says what holds now")
         thread = await d.thread()
-        await d.says(thread, "plan Read | Change")
+        await d.services.chats.send(thread, "plan Read | Change\nwait")
         chat.open_thread(thread)
         await until(lambda: model.shown is not None and bool(model.shown.plan), "its plan is shown")
         assert [(row.text, row.state) for row in model.shown.plan] == [("Read", "done"), ("Change", "now")]
@@ -111,6 +121,9 @@ async def test_what_is_shown_is_what_the_running_agent_says(qtbot: QtBot, tmp_pa
         ]
         model.choose("mode", "plan")
         await until(lambda: model.shown is not None and model.shown.mode == "Plan mode", "the mode is another one")
+        await d.services.chats.stop(thread)
+        assert await d.services.chats.wait(thread, WAIT_S)
+        await until(lambda: model.shown is not None and not model.shown.plan, "its work is over")
         chat.set_agent("assistant")
         await until(lambda: model.shown is None, "an agent of Assent's own has nothing of this")
         await bridge.shutdown()

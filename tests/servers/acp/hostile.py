@@ -149,6 +149,10 @@ def keeps_to_it() -> None:
     over(status="completed")
 
 
+def acts_as_plan() -> None:
+    update(sessionUpdate="tool_call", toolCallId="p", title="2 of 2 done", kind="plan", status="completed")
+
+
 def cannot() -> None:
     permission(86)
     answer_to(86)
@@ -209,7 +213,7 @@ DO = {
     one.__name__: one
     for one in (
         *(dies, streams, flood, tools_flood, plans, huge, garbage, unknown, withdraws, silent, deaf, daemon, many),
-        *(defies, heeds, shifts, keeps_to_it, cannot, commands, leaves_and_heeds),
+        *(defies, heeds, shifts, keeps_to_it, cannot, acts_as_plan, commands, leaves_and_heeds),
     )
 }
 

@@ -297,6 +297,28 @@ async def test_its_session_is_gone_on_with_in_another_turn_and_after_a_restart(t
 
 
 @pytest.mark.spec("R-ACP-1")
+async def test_its_plan_stands_in_the_chat_as_it_left_it_also_after_a_restart(tmp_path: Path) -> None:
+    stands = ["calls acp-did", "done done: Read\nnow: Change\nnext: Test"]
+    async with desk(tmp_path) as d:
+        await d.switched_on()
+        thread = await d.thread()
+        told = await d.says(thread, "plan Look | Read", "say Reading.", "plan Read | Change | Test", "say On it.")
+        assert told[-2:] == stands
+        assert told.count("calls acp-did") == 1, "once, and not each of its versions"
+        assert (await d.says(thread, "say No plan."))[-1] == "assistant: No plan."
+    async with desk(tmp_path) as d:
+        assert [line for line in shown(await d.services.chats.path(thread)) if line in stands] == stands
+
+
+@pytest.mark.spec("R-ACP-2")
+async def test_what_it_did_by_itself_is_not_put_down_as_a_plan(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        await d.switched_on("planner", "hostile.py", "acts_as_plan")
+        told = await d.says(await d.thread("planner"), "go")
+        assert told[-1] == "done Planner says that it is done."
+
+
+@pytest.mark.spec("R-ACP-1")
 async def test_plan_mode_and_usage_are_what_it_reports_and_a_budget_ends_it(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
         await d.switched_on()
