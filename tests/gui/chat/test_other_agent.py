@@ -29,6 +29,7 @@ def shown(qtbot: QtBot) -> ChatPage:
     qtbot.addWidget(page)
     page.resize(1280, 800)
     page.show()
+    spin()
     qtbot.waitUntil(lambda: "Run the tests" in words(page), timeout=WAIT_MS)  # it is shown in turns
     return page
 
