@@ -41,7 +41,8 @@ async def test_what_it_says_is_the_answer_and_its_files_commands_and_tools_are_o
             ("bash", ("acp_honest",)),
         ], "what it reads asks nobody"
         assert await d.log() == ["bash allow_once", "write-file allow_once", "read-file allow_once"]
-        assert await answered(d, "tools") == ["assistant: bash list_directory read_file write_file"]
+        (offered,) = await answered(d, "tools")
+        assert {"bash", "list_directory", "read_file", "write_file"} <= set(offered.split()[1:])
         called = await answered(d, 'tool write_file {"path": "c.txt", "content": "c"}')
         assert called[0] == "calls write_file"
         assert (d.workspace / "c.txt").read_text() == "c"
