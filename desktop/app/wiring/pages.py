@@ -255,12 +255,10 @@ class Pages(QObject):
             getattr(self.chat, act)()
 
         shell.add_source(lambda: settings_rows(SETTINGS_PAGES, m.settings.schema()))
-        shell.handle("new-chat", lambda _: on_chats("new_chat"))
         shell.handle("chat-with", lambda agent: _chat_with(agent, on_chats, m, shell))
         shell.handle("find", lambda _: self._find(on_chats))
-        shell.handle("search-threads", lambda _: on_chats("search_threads"))
-        shell.handle("choose-project", lambda _: on_chats("choose_project"))
-        shell.handle("choose-model", lambda _: on_chats("choose_model"))
+        for act in ("new_chat", "search_threads", "choose_project", "choose_model"):
+            shell.handle(act.replace("_", "-"), lambda _, act=act: on_chats(act))
         shell.handle("tool-mode", lambda _: on_chats("choose_tool_mode"))
         shell.handle("trace", lambda _: on_chats("toggle_trace"))
         shell.handle("agents", lambda _: self._debates.toggle_agents(lambda: on_chats("toggle_agents")))
