@@ -80,6 +80,9 @@ class PermissionRequest:
     only_once: bool = False
     """Whether its asker then does by itself what a yes is for: the yes is not remembered, and nothing can be edited."""
 
+    project: str = ""
+    """The folder that the person's thread works in, or ""."""
+
     @property
     def seen_in(self) -> str:
         """The thread that a person knows: its own, or the one that an agent in a hidden thread works for."""

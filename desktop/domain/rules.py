@@ -39,7 +39,7 @@ class RuleView:
     uses: int = 0
     """How often it has answered."""
     thread_id: str = ""
-    """The thread it holds in; "": all threads."""
+    """The thread, or the project folder (a whole path), it holds in; "": all threads."""
     editable: bool = False
     """Whether it can be changed or revoked."""
     problem: str = ""

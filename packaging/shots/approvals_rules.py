@@ -177,7 +177,7 @@ def sample_rules(approvals: Any, found: Simulation = FOUND, given: tuple[RuleVie
     """View-models that no store stands behind."""
     bridge: Any = _Bridge()
     rules = RulesViewModel(SampleService(found, given), bridge)
-    return RulesModels(rules, lambda: _SyncEditor(rules, approvals, bridge), lambda: "t1")
+    return RulesModels(rules, lambda: _SyncEditor(rules, approvals, bridge), lambda: ("", "t1"))
 
 
 class _SyncEditor(RuleEditor):

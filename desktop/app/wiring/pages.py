@@ -258,7 +258,7 @@ class Pages(QObject):
         shell.handle("chat-with", lambda agent: _chat_with(agent, on_chats, m, shell))
         shell.handle("find", lambda _: self._find(on_chats))
         for act in ("new_chat", "search_threads", "choose_project", "choose_model"):
-            shell.handle(act.replace("_", "-"), lambda _, act=act: on_chats(act))
+            shell.handle(act.replace("_", "-"), partial(_ignoring, partial(on_chats, act)))
         shell.handle("tool-mode", lambda _: on_chats("choose_tool_mode"))
         shell.handle("trace", lambda _: on_chats("toggle_trace"))
         shell.handle("agents", lambda _: self._debates.toggle_agents(lambda: on_chats("toggle_agents")))
@@ -409,6 +409,10 @@ def _say_what_waits(window: MainWindow, shell: ShellViewModel, m: ViewModels) ->
     request = next(unseen, None) if page != "approvals" else None
     words = waits_words(request, m.approvals.titles) if request is not None else ""
     window.show_asked(request.request_id if request is not None else "", words)
+
+
+def _ignoring(act: Callable[[], None], _argument: str) -> None:
+    act()
 
 
 def _settings_page(m: ViewModels, confinement: ConfinementViewModel, shell: ShellViewModel) -> QWidget:

@@ -210,7 +210,7 @@ def _debates(
 def _rules(services: Services, bridge: Bridge, approvals: ApprovalsViewModel, chat: ChatViewModel) -> RulesModels:
     rules = RulesViewModel(services.rules.service, bridge)
     bridge.events.connect(rules.take)
-    return RulesModels(rules, lambda: RuleEditor(rules, approvals, bridge), lambda: chat.thread_id)
+    return RulesModels(rules, lambda: RuleEditor(rules, approvals, bridge), lambda: (chat.project, chat.thread_id))
 
 
 def _described(setup: ModelSetupViewModel, services: Services, ref: str) -> tuple[str, int | None]:

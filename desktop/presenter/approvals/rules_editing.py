@@ -277,9 +277,9 @@ def may_always(request: PermissionRequest) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RulesModels:
-    """What the widgets of the rules are given. ``editor`` makes one for each place that writes a rule; ``thread`` is
-    the open thread's id, or ""."""
+    """What the widgets of the rules are given. ``editor`` makes one for each place that writes a rule; ``here`` are
+    the open chat's project and thread, as far as there are any."""
 
     rules: RulesViewModel
     editor: Callable[[], RuleEditor]
-    thread: Callable[[], str]
+    here: Callable[[], tuple[str, ...]]

@@ -6,9 +6,11 @@ cannot be seen visible first (``ui.widgets.shown``).
 
 from __future__ import annotations
 
+import os
 import time
 
 from desktop.domain.rules import Outcome, RuleDecision, RuleView
+from desktop.presenter.common.folders import name_of
 
 DECISIONS: tuple[tuple[RuleDecision, str], ...] = (("allow", "Allow"), ("ask", "Ask"), ("deny", "Deny"))
 ORIGINS = (
@@ -42,7 +44,14 @@ def from_words(rule: RuleView) -> str:
     words = _ORIGIN[rule.origin]
     if rule.origin in ("project", "library") and rule.detail:
         words = f"{words}: {rule.detail}"
+    if is_project(rule.thread_id):
+        return f"{words}, in {name_of(rule.thread_id)}"
     return f"{words}, one chat" if rule.thread_id else words
+
+
+def is_project(scope: str) -> bool:
+    """Whether a rule is bound to a project folder; else it is to a thread, or to none."""
+    return os.path.isabs(scope)
 
 
 def last_used(at: float | None, now: float) -> str:

@@ -166,7 +166,7 @@ class PermissionGate:
         Raises what the audit log raises.
         """
         check = call.check or PreCheck(call.category)
-        request = self._request(call, check)
+        request = _request_of(call, check, self._clock())
         facts = facts_of(call, check)
         signature = signature_of(facts, check, call.target.spec.version)
         if call.meta.unattended is not None:
@@ -375,42 +375,12 @@ class PermissionGate:
             self._memory.allow(request.run_id, signature, with_network=decision.with_network)
         elif decision.choice == "allow_always":
             self._memory.allow(request.run_id, signature)
-            rule = decision.rule or {"tool": facts.tool, "policy": "allow", "constraint": escape_glob(facts.constraint)}
+            rule = decision.rule or _exactly(facts)
             await self._rules.add(rule)
             return replace(decision, rule=rule)
         return decision
 
     # -- records ---------------------------------------------------------------------------------
-
-    def _request(self, call: GatedCall, check: PreCheck) -> PermissionRequest:
-        spec, meta, arguments = call.target.spec, call.meta, with_message(call.frozen, call.request.said)
-        return PermissionRequest(
-            request_id=new_id(),
-            run_id=meta.run_id,
-            thread_id=meta.thread_id,
-            above=meta.above,
-            node=meta.node,
-            call_id=call.request.block.call_id,
-            tool=spec.name,
-            description=spec.description,
-            category=call.category,
-            raised_because=check.raised_because,
-            chain=call.request.caller.chain,
-            arguments=arguments,
-            paths=check.paths,
-            judgements=check.judgements,
-            preview=check.preview,
-            digest=digest_of(spec.name, arguments, call.category, check, spec.version),
-            asked_at=self._clock(),
-            stale=call.stale,
-            original=call.original,
-            place=call.place,
-            unknown=call.question,
-            unrepeatable=call.unrepeatable,
-            consent=check.consent,
-            refused=call.refused,
-            only_once=check.until is not None,
-        )
 
     async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:
         """One line of the activity log (R-PRM-13); its number goes into ``logged``."""
@@ -434,6 +404,44 @@ class PermissionGate:
         )
         if number is not None:
             logged.append(number)
+
+
+def _request_of(call: GatedCall, check: PreCheck, at: float) -> PermissionRequest:
+    spec, meta, arguments = call.target.spec, call.meta, with_message(call.frozen, call.request.said)
+    return PermissionRequest(
+        request_id=new_id(),
+        run_id=meta.run_id,
+        thread_id=meta.thread_id,
+        above=meta.above,
+        node=meta.node,
+        project=meta.project,
+        call_id=call.request.block.call_id,
+        tool=spec.name,
+        description=spec.description,
+        category=call.category,
+        raised_because=check.raised_because,
+        chain=call.request.caller.chain,
+        arguments=arguments,
+        paths=check.paths,
+        judgements=check.judgements,
+        preview=check.preview,
+        digest=digest_of(spec.name, arguments, call.category, check, spec.version),
+        asked_at=at,
+        stale=call.stale,
+        original=call.original,
+        place=call.place,
+        unknown=call.question,
+        unrepeatable=call.unrepeatable,
+        consent=check.consent,
+        refused=call.refused,
+        only_once=check.until is not None,
+    )
+
+
+def _exactly(facts: CallFacts) -> dict[str, Any]:
+    """The rule for calls of exactly this object; in a project it holds there alone."""
+    bound = {"thread_id": facts.project} if facts.project else {}
+    return {"tool": facts.tool, "policy": "allow", "constraint": escape_glob(facts.constraint), **bound}
 
 
 def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:

@@ -52,6 +52,7 @@ def facts_of(call: RecordedCall) -> CallFacts:
         tuple(str(one) for one in plain.get("above", ())),
         plain.get("network") is True,
         also=str(plain.get("also", "")),
+        project=str(plain.get("project", "")),
     )
 
 
@@ -66,6 +67,7 @@ def _plain(facts: CallFacts) -> dict[str, Any]:
         "parts": [[part.text, part.spellings, part.hidden, part.said, part.assigns, part.hosts] for part in parts],
         "resolved": dict(facts.resolved),
         **({"above": list(facts.above)} if facts.above else {}),
+        **({"project": facts.project} if facts.project else {}),
         **({"network": True} if facts.network else {}),
         **({"also": facts.also} if facts.also else {}),
     }

@@ -71,9 +71,10 @@ class RuleService:
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def propose(self, request: PermissionRequest) -> RuleDraft:
-        """The narrowest rule that would have answered this request."""
+        """The narrowest rule that would have answered this request: in a project it holds there alone."""
         known = {"path": request.paths[0]} if len(request.paths) == 1 and "path" in request.arguments else {}
-        return RuleDraft(proposed(request.tool, request.arguments, known), "allow", origin="request")
+        text = proposed(request.tool, request.arguments, known)
+        return RuleDraft(text, "allow", request.project, origin="request")
 
     def check(self, draft: RuleDraft) -> RuleProblem | None:
         """Whether it could be saved. Quick, without disk."""

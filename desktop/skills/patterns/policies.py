@@ -85,7 +85,7 @@ class PolicyRules:
     def _decide(self, facts: CallFacts) -> RuleMatch | None:
         policies, call = self._policies, ComparedCall(facts.arguments, {}, facts.parts, facts.resolved)
         sieve = self._sieve(facts.tool, facts.tags)
-        threads = ("", facts.thread_id, *facts.above)
+        threads = ("", facts.thread_id, *facts.above, *((facts.project,) if facts.project else ()))
         selecting = [rule for rule in sieve.likely(facts, call.resolved) if self._counts(rule, threads)]
         top = max(sieve.tops.get(thread_id, 0) for thread_id in threads)
         denying, others = [], []

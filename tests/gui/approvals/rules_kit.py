@@ -78,7 +78,7 @@ class Room:
         self.broken: list[Exception] = []
         self.refused: list[str] = []
         self.told: list[str] = []
-        self.thread = "t1"
+        self.thread, self.project = "t1", ""
 
     async def open(self) -> Room:
         await self.store.open()
@@ -91,7 +91,7 @@ class Room:
         self.rules = RulesViewModel(self.service, self.bridge)
         self.rules.told.connect(self.told.append)
         self.models = RulesModels(
-            self.rules, lambda: RuleEditor(self.rules, self.approvals, self.bridge), lambda: self.thread
+            self.rules, lambda: RuleEditor(self.rules, self.approvals, self.bridge), lambda: (self.project, self.thread)
         )
         self.page = ApprovalsPage(self.approvals, self.models, lambda thread_id: f"Title of {thread_id}")
         return self

@@ -36,7 +36,7 @@ class AlwaysDialog(Dialog):
         self.editor.setParent(self)
         self.lost = Notice("info", LOST, icon="retry")
         self.lost.hide()
-        self.form = RuleForm(self.editor, models.thread, thread_title, fixed=True, side=0)
+        self.form = RuleForm(self.editor, models.here, thread_title, fixed=True, side=0)
         self.foot = RuleFoot(self.editor, answering=True, side=0)
         self.body.addWidget(self.lost)
         self.body.addWidget(sized(self.form, height=MINIMUM))

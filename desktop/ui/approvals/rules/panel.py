@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QFrame, QWidget
 from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.rules import RuleProblem, Simulation
 from desktop.presenter.approvals.rules_editing import PATTERN_LIMIT, RuleEditor
-from desktop.presenter.approvals.rules_words import DECISIONS, split_pattern
+from desktop.presenter.approvals.rules_words import DECISIONS, is_project, split_pattern
+from desktop.presenter.common.folders import name_of
 from desktop.ui.approvals.chooser import WIDEST, Chooser
 from desktop.ui.approvals.rules.text import pattern_line
 from desktop.ui.approvals.rules.trial import RuleTrialView
@@ -42,14 +43,14 @@ class RuleForm(QWidget):
     def __init__(
         self,
         editor: RuleEditor,
-        thread: Callable[[], str],
+        here: Callable[[], tuple[str, ...]],
         thread_title: Callable[[str], str],
         *,
         fixed: bool = False,
         side: int = 24,
     ) -> None:
         super().__init__()
-        self._editor, self._thread, self._thread_title = editor, thread, thread_title
+        self._editor, self._here, self._thread_title = editor, here, thread_title
         self.field = Field("Pattern", mono=True)
         self.field.setMaxLength(PATTERN_LIMIT)
         self.label = Labelled("Pattern", self.field)
@@ -107,17 +108,20 @@ class RuleForm(QWidget):
         draft = self._editor.draft
         if draft is None:
             return
-        here = (self._editor.request.seen_in if self._editor.request else self._thread(), draft.thread_id)
-        named = [(f"only “{self._title(thread_id)}”", thread_id) for thread_id in dict.fromkeys(here) if thread_id]
+        request = self._editor.request
+        here = (request.project, request.seen_in) if request is not None else self._here()
+        named = [(self._words(scope), scope) for scope in dict.fromkeys((*here, draft.thread_id)) if scope]
         self.scope.fill([("all chats", ""), *named], draft.thread_id)
         self.scope.setEnabled(bool(named))
         self._scroller.verticalScrollBar().setValue(0)
         self.refresh()
         self.field.setCursorPosition(len(draft.pattern.rstrip(")")))
 
-    def _title(self, thread_id: str) -> str:
-        title = shown_line(self._thread_title(thread_id))
-        return title if len(title) <= TITLE_SHOWN else f"{title[:TITLE_SHOWN]}…"
+    def _words(self, scope: str) -> str:
+        """Where a rule holds that is bound to a folder or a chat."""
+        title = shown_line(name_of(scope) if is_project(scope) else self._thread_title(scope))
+        short = title if len(title) <= TITLE_SHOWN else f"{title[:TITLE_SHOWN]}…"
+        return f"only in {short}" if is_project(scope) else f"only “{short}”"
 
     def _reveal(self, section: QWidget) -> None:
         self._scroller.ensureWidgetVisible(section, 0, 0)
@@ -297,7 +301,9 @@ class RulePanel(QFrame):
 
     closed = Signal()
 
-    def __init__(self, editor: RuleEditor, thread: Callable[[], str], thread_title: Callable[[str], str]) -> None:
+    def __init__(
+        self, editor: RuleEditor, here: Callable[[], tuple[str, ...]], thread_title: Callable[[str], str]
+    ) -> None:
         super().__init__()
         self._editor = editor
         self.setProperty("pane", "side")
@@ -307,7 +313,7 @@ class RulePanel(QFrame):
         self.close_button.clicked.connect(self.leave)
         self._head.add(self.close_button)
         column.addWidget(self._head)
-        self.form = RuleForm(editor, thread, thread_title)
+        self.form = RuleForm(editor, here, thread_title)
         column.addWidget(self.form, 1)
         self.foot = RuleFoot(editor)
         self.foot.discard.connect(self.leave)

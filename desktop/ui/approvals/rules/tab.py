@@ -46,11 +46,11 @@ class RulesTab(QWidget):
     def __init__(self, models: RulesModels, thread_title: Callable[[str], str]) -> None:
         super().__init__()
         self._rules = models.rules
-        self._thread = models.thread
+        self._here = models.here
         self.editor = models.editor()
         self.editor.setParent(self)
         self.list = RuleList(models)
-        self.panel = RulePanel(self.editor, models.thread, thread_title)
+        self.panel = RulePanel(self.editor, models.here, thread_title)
         self.list.setParent(self)
         self.panel.setParent(self)
         self.panel.hide()

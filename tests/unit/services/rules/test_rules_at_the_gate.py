@@ -38,11 +38,13 @@ class Gate:
         self.log.append(entry)
         return len(self.log)
 
-    async def decide(self, tool: str, arguments: dict[str, Any], thread: str = "t1", run: str = "r") -> Decision:
+    async def decide(
+        self, tool: str, arguments: dict[str, Any], thread: str = "t1", run: str = "r", project: str = ""
+    ) -> Decision:
         from_tool = await self._check(tool, arguments)
         tags = next((one.tags for one in self.lab.judges.tools() if one.name == tool), ())
         call = Call(from_tool.category, tool, arguments, from_tool, run=run, tags=tags)
-        call.meta = RunMeta(run, CancellationToken(), thread_id=thread)
+        call.meta = RunMeta(run, CancellationToken(), thread_id=thread, project=project)
         return await self.gate.decide(call, lambda _request: None)
 
     async def _check(self, tool: str, arguments: dict[str, Any]) -> Any:
@@ -235,3 +237,42 @@ async def test_a_tag_or_a_star_asks_and_denies_but_allows_nothing(gate: Gate) ->
     assert await gate.said("ls") == "deny rule"
     read = CallFacts("read-file", Category.READ, "", ("files",))
     assert gate.lab.book.match(read) is None
+
+
+@pytest.mark.spec("R-PRJ-2")
+async def test_a_rule_of_a_project_counts_for_the_calls_of_its_threads_alone(gate: Gate) -> None:
+    for pattern, decision, scope in (
+        ("bash(command=npm test)", "allow", "/w/tides"),
+        ("bash(command=git push)", "deny", "/w/tides"),
+        ("bash(command=make all)", "allow", ""),
+    ):
+        await gate.lab.service.save(RuleDraft(pattern, decision, scope))  # type: ignore[arg-type]
+    here = {"project": "/w/tides"}
+    assert await gate.said("npm test", **here) == PASSES
+    assert await gate.said("npm test", **here, thread="another", run="r2") == PASSES
+    assert await gate.said("git push", **here) == "deny rule"
+    for elsewhere in ({}, {"project": "/w/other"}, {"project": "/w/tides/inner"}, {"project": "/w"}):
+        assert await gate.said("npm test", **elsewhere) == "asked"
+        assert await gate.said("git push", **elsewhere) == "asked"
+        assert await gate.said("make all", **elsewhere) == PASSES
+
+
+@pytest.mark.spec("R-PRJ-2", "R-PRM-3")
+async def test_what_is_always_allowed_from_a_request_in_a_project_is_proposed_for_that_project(gate: Gate) -> None:
+    await gate.said("npm test", project="/w/tides")
+    draft = gate.lab.service.propose(gate.person.asked[-1])
+    assert (draft.pattern, draft.thread_id) == ("bash(command=npm test)", "/w/tides")
+    await gate.lab.service.save(draft)
+    assert await gate.said("npm test", project="/w/tides", run="r2") == PASSES
+    assert await gate.said("npm test", run="r2") == "asked"
+    await gate.said("npm run x")
+    assert gate.lab.service.propose(gate.person.asked[-1]).thread_id == ""
+
+
+@pytest.mark.spec("R-PRJ-2")
+async def test_always_without_a_rule_of_ones_own_holds_in_the_project_alone(gate: Gate) -> None:
+    gate.person.choice = "allow_always"
+    assert await gate.said("npm test", project="/w/tides") == "asked"
+    gate.person.choice = "deny"
+    assert await gate.said("npm test", project="/w/tides", run="r2") == PASSES
+    assert await gate.said("npm test", run="r3") == "asked"
