@@ -116,7 +116,8 @@ def _variables(given: Sequence[Mapping[str, Any]], notes: list[str]) -> dict[str
         else:
             found[name] = value
     if others:
-        notes.append(f"It also takes {', '.join(others)}; none of them is needed.")
+        needed = "it is not needed" if len(others) == 1 else "none of them is needed"
+        notes.append(f"It also takes {', '.join(others)}; {needed}.")
     return found
 
 

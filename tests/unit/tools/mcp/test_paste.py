@@ -397,7 +397,7 @@ def test_a_registry_entry_with_several_ways_says_so_and_leaves_secrets_to_the_ke
             "ZONE": "utc",
             "QUAY": "<QUAY>",
         }
-        assert any("It also takes EXTRA" in note for note in program.notes)
+        assert "It also takes EXTRA; it is not needed." in program.notes
         assert (address.url, address.bearer) == ("https://eu.example.org/sse", "${keyring:assent/harbour-token}")
         assert address.headers == {"X-Team": "blue"}
         assert [why.split(": ")[1][:20] for why in found.left] == ["a package of the kin", "its pypi package is "]
