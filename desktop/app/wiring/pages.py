@@ -332,7 +332,7 @@ class Pages(QObject):
         m.approvals.refused.connect(self._window.show_toast)
         m.rules.rules.told.connect(self._window.show_toast)
         m.approvals.activity.thread_wanted.connect(self._open_call)
-        m.settings.refused.connect(self._setting_refused)
+        m.settings.refused.connect(partial(_setting_refused, self._window, self._shell))
         pending = partial(_pending, self._window, self._shell, m)
         m.approvals.changed.connect(pending)
         self._shell.page_changed.connect(lambda page: _page_changed(page, self._window, self._shell, m))
@@ -346,11 +346,6 @@ class Pages(QObject):
             self._models.settings.look_at_file()
             for tools in (self._services.cli, self._services.mcp):
                 self._services.owner.spawn(asyncio.to_thread(tools.reload_if_changed), "look at tools' files")
-
-    def _setting_refused(self, _key: str, why: str) -> None:
-        """The settings pages say it beside the setting; a shortcut or the palette has no such place."""
-        if self._shell.page != "settings":
-            self._window.show_toast(why)
 
     def _model_chosen(self, ref: str) -> None:
         """The model of new chats; only the first page is left for the chats by it."""
@@ -394,6 +389,12 @@ def _page_changed(page: str, window: MainWindow, shell: ShellViewModel, m: ViewM
     _say_what_waits(window, shell, m)
     if page == "approvals" and m.approvals.pending_count:
         window.page(page).show_tab("waiting")  # type: ignore[attr-defined]  # its module is loaded late
+
+
+def _setting_refused(window: MainWindow, shell: ShellViewModel, _key: str, why: str) -> None:
+    """The settings pages say it beside the setting; a shortcut or the palette has no such place."""
+    if shell.page != "settings":
+        window.show_toast(why)
 
 
 def _pending(window: MainWindow, shell: ShellViewModel, m: ViewModels) -> None:
