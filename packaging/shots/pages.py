@@ -40,6 +40,7 @@ from shots import schedules as schedule_shots
 from shots import skills as skill_shots
 from shots.agents import sample_agents
 from shots.cli import SampleCli, request
+from shots.edits import CHANGED, edit_request
 from shots.keys import SampleKeys
 from shots.mcp import FETCHES, SampleMcp, mcp_request
 from shots.middleware import SampleMiddleware
@@ -404,6 +405,9 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-approval-shell": lambda s: _approval(s, "r2"),
     "02-approval-new-file": lambda s: _approval(s, "r1"),
     "02-approval-changed": lambda stage: _asked(stage, samples.changed_request()),
+    **{f"26-edit{size}": lambda stage: _asked(stage, edit_request()) for size in ("", "-960", "-1440")},
+    "26-edit-over": lambda stage: _asked(stage, edit_request(), over=True),
+    "26-edit-changed": lambda stage: _asked(stage, edit_request(CHANGED)),
     "02-approval-unknown": lambda stage: _asked(stage, samples.unknown_request()),
     "02-approval-unknown-over": lambda stage: _asked(stage, samples.unknown_request(), over=True),
     "02-approval-unknown-barred": lambda stage: _asked(stage, samples.unknown_request(samples.UNREPEATABLE), over=True),
@@ -470,6 +474,7 @@ ALSO_AT_200 = (
     *rules_shots.AT_200,
     *activity_shots.AT_200,
     *moments.AT_200,
+    "26-edit",
     "02-approval-write",
     "02-approval-shell",
     "02-dialog-over-thread",

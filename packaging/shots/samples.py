@@ -181,6 +181,7 @@ class SampleApprovals(QObject):
     def __init__(self, requests: tuple[PermissionRequest, ...] = ()) -> None:
         super().__init__()
         self.requests = requests
+        self.titles: Mapping[str, str] = {}
         self.activity = sample_activity(parent=self)
         self.last_answer = LastAnswer(self)
         self.given: list[tuple[str, str, dict[str, Any]]] = []

@@ -8,9 +8,11 @@ from typing import Literal
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest, same_json
+from desktop.domain.words import count_words, size_words
 from desktop.presenter.approvals.call_words import names_of
 from desktop.presenter.approvals.request_words import why
 from desktop.presenter.common.shown import arguments_text, shown_line
+from desktop.presenter.common.words import clock_s
 from desktop.tools.acp.asks import ASKS
 
 PATHS_SHOWN = 6
@@ -63,6 +65,7 @@ def _facts(request: PermissionRequest, thread_title: str) -> Iterator[Fact]:
         yield from _paths(request)
     if not request.arguments:
         yield Fact("Arguments", "none", "quiet")
+    yield from _version(request)
     yield from _original(request)
     yield Fact("Why it asks", why(request), "words")
 
@@ -136,6 +139,26 @@ def _skill(request: PermissionRequest) -> Iterator[Fact]:
     yield Fact("Its code is in", str(request.preview.get("path", "")))
     if request.preview.get("network") is True:
         yield Fact("Network", "Its code may reach any computer.", "words")
+
+
+def _version(request: PermissionRequest) -> Iterator[Fact]:
+    """The version of the file that edits are for."""
+    bound = request.preview.get("bound")
+    if not isinstance(bound, Mapping):
+        return
+    read_at, lines, size = bound.get("read_at"), bound.get("lines"), bound.get("size")
+    digest = str(bound.get("digest", ""))
+    known = isinstance(read_at, int | float) and read_at > 0
+    changed = bound.get("changed") or request.stale
+    which = "the file as it is; it was not read in this chat"
+    if changed:
+        which = "the file as it is now; it has changed since you answered"
+    elif isinstance(read_at, int | float) and known:
+        which = f"the version it read at {clock_s(read_at)}"
+    about = [count_words(lines, "line")] if isinstance(lines, int) else []
+    about += [size_words(size)] if isinstance(size, int) else []
+    said = ", ".join([which, *about, f"{digest[:4]} {digest[4:8]}"])
+    yield Fact("Bound to", said, "words", mark="" if changed else "unchanged since" if known else "")
 
 
 def _paths(request: PermissionRequest) -> Iterator[Fact]:

@@ -3,6 +3,9 @@ sentences wherever a person is asked: in the window, and in an editor that works
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
@@ -59,7 +62,25 @@ def refused_words(request: PermissionRequest) -> str:
 def confinement_words(request: PermissionRequest) -> str:
     """What confines the call, or what an answer to it holds for."""
     confinement = request.preview.get("confinement")
-    return shown_line(str(confinement)) if confinement else HOLDS
+    if confinement:
+        return shown_line(str(confinement))
+    return _edits_hold(request) or HOLDS
+
+
+def _edits_hold(request: PermissionRequest) -> str:
+    """What an answer to edits holds for, or "" where there are none."""
+    preview = request.preview
+    bound, count = preview.get("bound"), preview.get("edit_count")
+    if not isinstance(bound, Mapping) or not isinstance(count, int):
+        return ""
+    made = {1: "The edit is made", 2: "Both edits are made"}.get(count, f"All {count:,} edits are made")
+    or_none = " whole or not at all" if count == 1 else ", or neither" if count == 2 else ", or none"
+    ends = f"Line ends ({shown_line(str(bound['ends']))})" if bound.get("ends") else "Line ends"
+    encoding = f"encoding ({shown_line(str(bound['encoding']))})" if bound.get("encoding") else "encoding"
+    return (
+        f"{made}{or_none}. {ends}, {encoding} and file mode stay as they are. "
+        "If the file changes before you answer, you are asked again and see what changed."
+    )
 
 
 def is_unconfined(request: PermissionRequest) -> bool:
@@ -69,7 +90,15 @@ def is_unconfined(request: PermissionRequest) -> bool:
 
 def hides_something(request: PermissionRequest) -> bool:
     """Whether an argument has characters that cannot be seen."""
-    return any(has_hidden(value) for value in request.arguments.values() if isinstance(value, str))
+    return any(_hides(value) for value in request.arguments.values())
+
+
+def _hides(value: Any) -> bool:
+    if isinstance(value, str):
+        return has_hidden(value)
+    if isinstance(value, Mapping):
+        return any(_hides(one) for one in value.values())
+    return isinstance(value, list | tuple) and any(_hides(one) for one in value)
 
 
 def is_command(request: PermissionRequest) -> bool:

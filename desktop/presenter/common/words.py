@@ -7,6 +7,11 @@ import time
 from desktop.domain.messages import Usage
 
 
+def clock_s(at: float) -> str:
+    """``14:02:05``, by the clock of this machine."""
+    return time.strftime("%H:%M:%S", time.localtime(at))
+
+
 def clock(at: float) -> str:
     """``14:02`` in local time."""
     return time.strftime("%H:%M", time.localtime(at))

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.words import count_words, size_of, size_words
 from desktop.ui.approvals.request.background import Background
-from desktop.ui.approvals.request.diffing import Diff, DiffRow, diff, is_small, new_file, plain_rows, void_rows
+from desktop.ui.approvals.request.diffing import SMALL, Diff, DiffRow, diff, is_small, new_file, plain_rows, void_rows
+from desktop.ui.approvals.request.edits import ShownEdits
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.toggles import Segmented
@@ -24,8 +25,10 @@ MAXIMUM = 16_777_215
 """Qt's own largest height."""
 
 
+EDITS_TIP = "Each edit by itself. F7 goes to the next one, Shift+F7 back."
+
 Found = tuple[Diff, tuple[DiffRow, ...]]
-"""What would happen now, and the struck rows over it."""
+"""What would happen now, and the struck rows over it; or the rows of the edits one by one."""
 
 
 class Card(QFrame):
@@ -93,7 +96,7 @@ class Card(QFrame):
 
 
 class DiffCard(Card):
-    """A write against the file as it is now. ``settled`` once the difference is on screen.
+    """A write against the file as it is now, or edits of it one by one. ``settled`` once the difference is on screen.
 
     ``voided`` is the request that was allowed before the file changed: its difference stands struck over the new one.
     """
@@ -107,16 +110,29 @@ class DiffCard(Card):
         self._before = _text(preview.get("before"))
         self._after = _text(preview.get("after"))
         self._is_new = bool(preview.get("new"))
+        first = preview.get("first_line")
+        self._first = first if isinstance(first, int) else 1
+        self._edits = ShownEdits.of(preview)
         title = "A new file" if self._is_new else "Changes against the file as it is now"
-        super().__init__(title, (("diff", "Diff"), ("result", "Result"), ("arguments", "Arguments")))
-        self.words = self.diff_view = LinesView("Changes")
-        self._result = LinesView("The file afterwards")
-        self._arguments = arguments_view(request.arguments)
-        for view in (self.diff_view, self._result, self._arguments):
+        if self._edits is None:
+            super().__init__(title, (("diff", "Diff"), ("result", "Result"), ("arguments", "Arguments")))
+        else:
+            whole = ("edits", "Edits"), ("diff", "Whole file"), ("arguments", "Arguments")
+            super().__init__(self._edits.title, whole)
+            self.choice.set_tips({"edits": EDITS_TIP})
+        self.diff_view, self._other = LinesView("Changes"), LinesView("Edits" if self._edits else "The file afterwards")
+        arguments = arguments_view(request.arguments)
+        views = [self._other, self.diff_view] if self._edits else [self.diff_view, self._other]
+        for view in (*views, arguments):
             self.add_view(view)
-            if isinstance(view, LinesView):
-                view.wrapped.connect(self.fit)
-        self._result.set_rows(plain_rows(self._after))
+            view.wrapped.connect(self.fit)
+        self.words = views[0]
+        if self._edits is None:
+            self._other.set_rows(plain_rows(self._after))
+        else:
+            self.words = self._other if self._edits.whole else arguments
+            for view in views:
+                view.number_both()
         self._plus, self._minus = Text("", "small", "diff-add"), Text("", "small", "diff-del")
         self.facts.addWidget(self._plus)
         self.facts.addWidget(self._minus)
@@ -125,14 +141,19 @@ class DiffCard(Card):
 
     def start(self) -> None:
         """Find the difference, now if it is small; ``settled`` follows either way."""
-        if is_small(self._before, self._after) and is_small(*_sides(self._voided)):
+        small = is_small(self._before, self._after) and is_small(*_sides(self._voided))
+        if small and (self._edits is None or self._edits.size <= SMALL):
             self._show(self._find())
         else:
-            self.diff_view.set_rows((DiffRow("hunk", 0, "comparing…"),))
+            for view in (self.diff_view, *([self._other] if self._edits else ())):
+                view.set_rows((DiffRow("hunk", 0, "comparing…"),))
             self._background.start(self._find)
 
     def _find(self) -> Found:
-        now = new_file(self._after) if self._is_new else diff(self._before, self._after)
+        now = new_file(self._after) if self._is_new else diff(self._before, self._after, (self._first, self._first))
+        if self._edits is not None:
+            rows, added, removed = self._edits.rows()
+            return Diff(now.rows, added, removed), rows
         if not self._voided:
             return now, ()
         before, after = _sides(self._voided)
@@ -144,6 +165,9 @@ class DiffCard(Card):
             return
         change, void = found
         rows = change.rows
+        if self._edits is not None:
+            self._other.set_rows(void)
+            void = ()
         if self._is_new:
             lines, size = count_words(change.added, "line"), size_words(size_of(self._after))
             rows = (DiffRow("hunk", 0, f"new file, {lines}, {size}"), *rows)

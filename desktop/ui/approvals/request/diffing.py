@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
@@ -20,7 +20,7 @@ from desktop.domain.words import count_words
 from desktop.ui.widgets.folded import folded, lines_of
 from desktop.ui.widgets.shown import LINE, pieces_of, shown
 
-RowKind = Literal["same", "add", "del", "hunk", "plain", "fold"]
+RowKind = Literal["same", "add", "del", "hunk", "plain", "fold", "head", "news"]
 Mark = tuple[int, int]
 CONTEXT = 3
 MIDDLE_LIMIT = 1500
@@ -41,13 +41,16 @@ _WORD = re.compile(r"[:./-]{0,3}\w+(?:[:./-]{1,3}\w+)*+|\s+|[^\w\s]")
 @dataclass(frozen=True, slots=True)
 class DiffRow:
     """One row: ``number`` is its line in the old (del) or new file, 0 for none; ``marks`` are (start, length).
-    ``struck``: it was true of an earlier request and is no longer."""
+    ``struck``: it was true of an earlier request and is no longer. ``old``: the line in the old file, too, of one that
+    stays. In a ``head``, words of ours over what follows, the mark is its title;
+    ``news`` is one over what changed meanwhile."""
 
     kind: RowKind
     number: int
     text: str
     marks: tuple[Mark, ...] = ()
     struck: bool = False
+    old: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,21 @@ def is_small(before: str, after: str) -> bool:
     return fewer <= SMALL_CHANGED and more <= SMALL_LINES and _pairs(old, new) <= SMALL_PAIRS
 
 
-def diff(before: str, after: str) -> Diff:
-    """Rows of changed places with three lines around each."""
+def diff(before: str, after: str, at: tuple[int, int] = (1, 1)) -> Diff:
+    """Rows of changed places with three lines around each. ``at``: on which lines of the two files the texts begin."""
+    found = _diff(before, after)
+    if at == (1, 1):
+        return found
+    return replace(found, rows=tuple(_moved(row, at[0] - 1, at[1] - 1) for row in found.rows))
+
+
+def _moved(row: DiffRow, old: int, new: int) -> DiffRow:
+    by = old if row.kind == "del" else new
+    number = row.number + by if row.number else 0
+    return replace(row, number=number, old=row.old + old if row.old else 0)
+
+
+def _diff(before: str, after: str) -> Diff:
     old, new = lines_of(before), lines_of(after)
     head = in_common(old, new)
     tail = in_common(old[head:][::-1], new[head:][::-1])
@@ -87,7 +103,10 @@ def diff(before: str, after: str) -> Diff:
         rows.append(DiffRow("hunk", 0, f"@@ lines {span} of {max(1, len(new))}"))
         for tag, a1, a2, b1, b2 in group:
             if tag == "equal":
-                rows += _numbered("same", new[b1:b2], b1)
+                rows += [
+                    replace(row, old=row.number - b1 + a1 if row.number else 0)
+                    for row in _numbered("same", new[b1:b2], b1)
+                ]
             else:
                 rows += _changed(old[a1:a2], new[b1:b2], a1, b1)
                 removed, added = removed + a2 - a1, added + b2 - b1

@@ -138,6 +138,10 @@ def _words(fact: Fact) -> QWidget:
         return Text(fact.text, elide="right")
     if fact.look == "less":
         return Text(fact.text, "small", "2")
+    if fact.mark:
+        words = Paragraph(fact.text)
+        words.setMaximumWidth(words.natural_width())
+        return _beside(words, StateLabel("allow", fact.mark))
     return Paragraph(fact.text, "body", "2") if fact.look == "quiet" else Paragraph(fact.text)
 
 

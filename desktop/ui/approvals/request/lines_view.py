@@ -52,8 +52,9 @@ class LinesView(QAbstractScrollArea):
         self._max_rows = max_rows
         self._given: Sequence[DiffRow] = ()
         self._longest = self._columns = 0
-        self._ring = False
+        self._ring = self._both = False
         self._indent = NUMBER + SIGN
+        self._at = -1
         self._text: tuple[str, bool] | None = None
         self._folds = True
         self._on_screen = 0
@@ -116,13 +117,34 @@ class LinesView(QAbstractScrollArea):
         that need not be read."""
         self._rows = self._given = rows
         self._start = self._passed = self._on_screen = start
-        self._text = None
+        self._at, self._text = -1, None
         self._wrap(again=True)
         self.setAccessibleDescription("\n".join(_spoken(row) for row in rows[:200]))
         self.verticalScrollBar().setValue(0)
         self.horizontalScrollBar().setValue(0)
         self._measure()
         self.updateGeometry()
+
+    def number_both(self) -> None:
+        """Two columns of numbers: where a line is in the old file, and where in the new one."""
+        self._both = True
+        self.set_indent(2 * NUMBER + SIGN)
+
+    def step(self, onward: bool) -> int | None:
+        """Go to the next, or the one before, of the rows that begin a change; where that now is in this view, or None
+        where there is none."""
+        heads = (at for at, row in enumerate(self._rows) if row.kind in ("head", "hunk"))
+        if not (further := [at for at in heads if (at > self._at if onward else at < self._at)]):
+            return None
+        self._start, self._at = 0, further[0] if onward else further[-1]
+        top = theme().px(ROW) * self._at
+        self.verticalScrollBar().setValue(top)
+        return top - self.verticalScrollBar().value()
+
+    @property
+    def stepped_to(self) -> str:
+        """The row that ``step`` went to."""
+        return self._rows[self._at].text if 0 <= self._at < len(self._rows) else ""
 
     def set_indent(self, pixels: int) -> None:
         """Where text begins, at 100 %: less than the columns of numbers and signs when there are none."""
@@ -258,6 +280,9 @@ class LinesView(QAbstractScrollArea):
         if row.kind == "fold":
             _paint_fold(painter, row, QRect(0, y, self.viewport().width(), height), t.px(self._indent))
             return
+        if row.kind in ("head", "news"):
+            _paint_head(painter, row, QRect(0, y, width, height))
+            return
         fill = {"add": "diff-add-bg", "del": "diff-del-bg", "hunk": "bg"}.get(row.kind)
         left = -self.horizontalScrollBar().value()
         ink = {"add": "diff-add", "del": "diff-del", "hunk": "text-3"}.get(row.kind, "text")
@@ -265,16 +290,13 @@ class LinesView(QAbstractScrollArea):
             fill, ink = None, "text-3"
         if fill:
             painter.fillRect(QRect(0, y, width, height), t.color(fill))
-        if row.number:
-            painter.setFont(t.font("mono-small"))
-            painter.setPen(t.color("text-3"))
-            box = QRect(left, y, t.px(NUMBER) - t.px(7), height)
-            painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), str(row.number))
+        _paint_numbers(painter, row, QRect(left, y, t.px(NUMBER) - t.px(7), height), both=self._both)
         painter.setFont(t.font("code"))
         painter.setPen(t.color(ink))
         sign = _SIGNS.get(row.kind)
         if sign:
-            painter.drawText(QRect(left + t.px(NUMBER) + t.px(6), y, t.px(SIGN), height), _LEFT, sign)
+            numbers = t.px(NUMBER) * (2 if self._both else 1)
+            painter.drawText(QRect(left + numbers + t.px(6), y, t.px(SIGN), height), _LEFT, sign)
         x = left + t.px(self._indent)
         advance = QFontMetricsF(t.font("code")).horizontalAdvance("0")
         for start, length in row.marks:
@@ -331,6 +353,35 @@ def _paint_fold(painter: QPainter, row: DiffRow, box: QRect, left: int) -> None:
     painter.setFont(t.font("small", 500))
     painter.setPen(t.color("ask"))
     painter.drawText(inner.adjusted(left + side + t.px(6), 0, 0, 0), _LEFT, f"{row.text} not shown")
+
+
+def _paint_numbers(painter: QPainter, row: DiffRow, box: QRect, *, both: bool) -> None:
+    """The line in the old file, in the new one, or in both."""
+    t = theme()
+    painter.setFont(t.font("mono-small"))
+    painter.setPen(t.color("text-3"))
+    beside = box.translated(t.px(NUMBER), 0) if both and row.kind != "del" else box
+    for number, place in ((row.number, beside), (row.old if both else 0, box)):
+        if number:
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), str(number))
+
+
+def _paint_head(painter: QPainter, row: DiffRow, box: QRect) -> None:
+    """Words of ours over the lines that follow: a title, and what is to be known of them."""
+    t, news = theme(), row.kind == "news"
+    painter.fillRect(box, t.color("info-soft" if news else "surface"))
+    painter.fillRect(QRect(box.x(), box.y(), box.width(), t.px(1)), t.color("border"))
+    cut = row.marks[0][1] if row.marks else 0
+    title, rest = row.text[:cut], row.text[cut:].lstrip()
+    x = float(box.x() + t.px(12))
+    if title:
+        painter.setFont(t.font("body", 500))
+        painter.setPen(t.color("info" if news else "text"))
+        painter.drawText(box.adjusted(round(x), 0, 0, 0), _LEFT, title)
+        x += QFontMetricsF(t.font("body", 500)).horizontalAdvance(title) + t.px(8)
+    painter.setFont(t.font("small"))
+    painter.setPen(t.color("text-2"))
+    painter.drawText(box.adjusted(round(x), 0, 0, 0), _LEFT, rest)
 
 
 def _struck(font: QFont) -> QFont:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from desktop.domain.permission import Choice, PermissionRequest
@@ -264,7 +264,11 @@ class RequestView(QWidget):
         """Deny on Escape, which never allows; allow what is in sight on Ctrl+Enter.
 
         One press is one answer: a key that is still held when the next request comes answers nothing (R-PRM-14).
+        F7 goes to the next change, Shift+F7 to the one before.
         """
+        if event.key() == Qt.Key.Key_F7 and self._card is not None:
+            self._step(onward=not event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            return
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         escape = event.key() == Qt.Key.Key_Escape
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -277,6 +281,16 @@ class RequestView(QWidget):
             self._answer("deny")
         elif not self._answers.allow.isHidden():
             self._answers.allow.click()
+
+    def _step(self, *, onward: bool) -> None:
+        """The next change, or the one before, at the top of what is in sight; a screen reader hears which."""
+        view = self._card.views.currentWidget() if self._card is not None else None
+        content = self._scroller.widget()
+        if not isinstance(view, LinesView) or content is None or (inside := view.step(onward)) is None:
+            return
+        top = view.viewport().mapTo(content, QPoint(0, inside)).y()
+        self._scroller.verticalScrollBar().setValue(max(0, top - theme().px(8)))
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, view.stepped_to))
 
     def _chosen(self, what: str) -> None:
         request = self._request

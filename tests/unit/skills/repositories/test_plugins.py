@@ -41,7 +41,7 @@ def test_a_head_that_is_no_yaml_is_read_by_lines_and_its_list_of_tools_is_kept()
     assert made is not None
     description, tools = loaded(made.text)
     assert description.startswith("Use this agent when: code is written.")
-    assert tools == "read-file list-directory", "without the list it could call everything"
+    assert tools == "read-file find-text", "without the list it could call everything"
 
 
 def test_what_has_no_name_or_description_is_no_agent() -> None:
