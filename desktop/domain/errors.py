@@ -153,6 +153,12 @@ class ToolTimeout(ToolFailure):
     code = "tool.timeout"
 
 
+class RealFilesChanged(ToolFailure):
+    """What a call did in a copy was not taken over, because real files changed meanwhile; nothing was done."""
+
+    code = "tool.changed_meanwhile"
+
+
 class ToolAborted(ToolFailure):
     """The run was cancelled while the tool ran (R-TMO-7)."""
 

@@ -11,8 +11,9 @@ from desktop.domain.consents import Consent
 from desktop.domain.judgement import Category, Judgement
 from desktop.domain.lazy_dataclass import dataclass
 
-Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run", "done", "stop"]
-"""``done`` and ``stop`` are answers about a call that had begun when Assent ended: it was done; end the run."""
+Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run", "done", "stop", "again"]
+"""``done`` and ``stop`` are answers about a call that had begun when Assent ended: it was done; end the run. ``again``
+is one about a call that was made in a copy: drop that, and make it in a new one."""
 DecidedBy = Literal["user", "rule", "remembered", "pledge", "no_handler", "cancelled", "closed", "setting", "job"]
 UNANSWERED = "unanswered"
 NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
@@ -89,6 +90,11 @@ class PermissionRequest:
         return self.above[0] if self.above else self.thread_id
 
     @property
+    def is_outcome(self) -> bool:
+        """Whether the call was made in a copy, and the question is what of it becomes real."""
+        return self.preview.get("kind") == "outcome"
+
+    @property
     def choices(self) -> tuple[Choice, ...]:
         """The answers that the dialog offers. Admin calls: once or deny, never remembered (R-PRM-3); calls that may
         have been done already: skip, done, do it again, stop."""
@@ -100,6 +106,9 @@ class PermissionRequest:
             return ("deny", "done", "allow_once", "stop")
         if self.only_once:
             return ("deny", "allow_once", "deny_run")
+        if self.is_outcome:
+            remembered: tuple[Choice, ...] = () if self.category is Category.ADMIN else ("allow_run", "allow_always")
+            return ("deny", "allow_once", *remembered, "allow_edited", "deny_run", "again")
         if self.category is Category.ADMIN:
             return ("deny", "allow_once", "allow_edited", "deny_run")
         return ("deny", "allow_once", "allow_run", "allow_always", "allow_edited", "deny_run")
@@ -125,6 +134,8 @@ class Decision:
     """Seconds until the answer."""
     with_network: bool = False
     """The person gave the call the network, where its request offered that."""
+    taken: tuple[str, ...] | None = None
+    """Of a call that was made in a copy the paths that become real; None: all but those that somebody else changed."""
     via: str = ""
     """The program outside in which it was answered, as that names itself; "": in the window."""
 

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, Protocol
 
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.copied_folders import LaidCopy
 from desktop.domain.judgement import Category, CommandPart, Judgement
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.work_place import WorkPlace
@@ -44,6 +45,9 @@ DEFAULT_ENVIRONMENT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL"
 
 NetworkMode = Literal["never", "as asked", "always"]
 """Whether shell commands have the network: ``as asked``, where a command needs it and exactly that was allowed."""
+
+
+CommandsFirst = Literal["show", "ask"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ class SafetySettings:
     """How long a request waits; None: as long as it takes."""
     bash_path: str = ""
     """The shell; "": looked up."""
+    commands_first: CommandsFirst = "show"
+    """What comes first where commands can run in a copy: what they did there is shown, or a person is asked."""
     project: str = ""
     """The folder of the thread that these settings are for, which is the workspace then; "": none."""
     app_workspace: str = ""
@@ -332,6 +338,8 @@ class ProcessSpec:
     """Descriptors of this process that the one which confines it takes over."""
     memory_limit: int = 0
     """Bytes that it and all that it starts may hold before they are ended; 0: as much as there is."""
+    too_much: Callable[[], bool] | None = None
+    """Says whether it wrote more than it may, and is to be ended. Blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +349,7 @@ class ProcessOutcome:
 
     output: str
     exit_code: int | None
-    ended: Literal["exited", "timeout", "aborted", "memory"]
+    ended: Literal["exited", "timeout", "aborted", "memory", "disk"]
     elapsed_s: float
     total_bytes: int
     truncated: bool = False
@@ -392,6 +400,7 @@ class Confinement(Protocol):
         cache: str = "",
         opened: tuple[str, ...] = (),
         own: tuple[str, ...] = (),
+        copy: LaidCopy | None = None,
     ) -> ProcessSpec:
         """The same process, confined; blocking. ``narrow``: it sees only the allowed folders, the system's libraries
         and these paths; ``network`` instead of the setting's. Not ``writes``: it only reads the allowed folders, and
@@ -399,7 +408,8 @@ class Confinement(Protocol):
         only is closed to it, as to every call of a job (R-FS-8). ``cache`` names whose cache it gets: a folder that
         only processes of that name write, for what npx, uvx and pip fetch. ``opened``: resolved paths inside denied
         folders that it reads and does not write, because a person agreed (D-4). ``own``: resolved paths that it writes
-        even where it otherwise only reads, because they are its own; none that holds what is denied, or Assent's."""
+        even where it otherwise only reads, because they are its own; none that holds what is denied, or Assent's.
+        ``copy`` lies over the folders that it writes; where nothing confines it there is none, but a ToolFailure."""
         ...
 
     def wrap_apart(

@@ -72,6 +72,25 @@ class PreCheck:
     """The call that a yes is really for; None: this one."""
     until: CancellationToken | None = None
     """Ends the question beside the run's own end: whoever asked has taken it back."""
+    rehearsable: bool = False
+    """Whether the call may be made in a copy before a person is asked, who then sees what it did."""
+
+
+class Rehearsal(Protocol):
+    """A call that was made in a copy: nothing of it is real yet. Whoever keeps it drops it."""
+
+    @property
+    def check(self) -> PreCheck:
+        """The call judged by what it did, which a person is asked about."""
+        ...
+
+    def look_again(self) -> Awaitable[PreCheck]:
+        """The same check, unless something that it is about has changed in reality."""
+        ...
+
+    def drop(self) -> Awaitable[None]:
+        """Forget it, with all that it did."""
+        ...
 
 
 def _nothing() -> None:
@@ -106,6 +125,10 @@ class ToolCallContext:
     pause: Callable[[], Callable[[], None]] = lambda: _nothing
     """Stops the time limits of the call and of those around it while a person is asked about it; what it returns lets
     them run on (R-PRM-10)."""
+    rehearsal: Rehearsal | None = None
+    """What it did in a copy, of which the person takes over all or a part."""
+    taken: tuple[str, ...] | None = None
+    """The paths of that part; None: all."""
 
 
 @runtime_checkable
@@ -114,6 +137,18 @@ class CommandTool(Protocol):
 
     def parts_of(self, args: Mapping[str, Any], place: WorkPlace) -> Awaitable[tuple[CommandPart, ...]]:
         """The commands of a call, whatever its arguments are; never empty, for what cannot be read is hidden."""
+        ...
+
+
+@runtime_checkable
+class RehearsingTool(Protocol):
+    """A tool whose calls can be made in a copy first."""
+
+    def rehearse(
+        self, args: Mapping[str, Any], check: PreCheck, context: ToolCallContext
+    ) -> Awaitable[Rehearsal | None]:
+        """Make a call in a copy; ``context.network``: with the network. None: no copy can be made after all. Raises
+        what ``execute`` would, where nothing came of the call."""
         ...
 
 

@@ -15,7 +15,7 @@ from desktop.domain.safety import Redactor
 from desktop.domain.tools import PreCheck
 from desktop.pipeline.context import CallContext, CallRequest, CallResult
 from desktop.safety.permission.digest import digest_of
-from desktop.safety.permission.gate import ASKED_AGAIN, summary_of
+from desktop.safety.permission.log_entry import ASKED_AGAIN, summary_of
 
 REFUSED = "refused"
 MAX_REASON = 500

@@ -19,7 +19,7 @@ from desktop.domain.middleware import FunctionContext
 from desktop.domain.permission import Decision, PermissionRequest, same_json, with_message
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.scopes import Interrupt
-from desktop.domain.tools import PreCheck, Tool, ToolResult
+from desktop.domain.tools import PreCheck, Rehearsal, Tool, ToolResult
 from desktop.pipeline.names import Caller
 from desktop.pipeline.skill_context import Context, ServedContext
 from desktop.recovery.past import NEVER_BEGUN, InProgress, Past, question_of
@@ -190,6 +190,8 @@ class CallContext(FunctionContext):
     """The calls that its code made, for the card."""
     unrepeatable: str = ""
     """Why a call that had begun when Assent ended cannot be made again, or ""."""
+    rehearsal: Rehearsal | None = None
+    """What it did in a copy; nothing of it is real yet."""
     refusal: KnownError | None = None
     """What a gate says to the arguments as a person edited them; they have to be edited again, or the call denied."""
 
@@ -307,4 +309,8 @@ class Trust(Protocol):
 
         ``asking`` is called with the request before a person is asked, and not when nobody is asked.
         """
+        ...
+
+    async def would_ask(self, call: CallContext) -> bool:
+        """Whether ``decide`` would ask a person now. Nothing is noted."""
         ...

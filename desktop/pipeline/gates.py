@@ -6,9 +6,9 @@ Each is also usable by itself, because edited or outdated approvals pass them a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from desktop.domain.errors import Denied, KnownError, LimitReached, ToolAborted, ToolFailure
 from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
@@ -23,6 +23,7 @@ from desktop.recovery.past import OUTCOME_UNKNOWN, VALUE_UNKNOWN
 from desktop.recovery.words import SAID_DONE, SKIPPED
 
 MAX_QUESTIONS = 20
+DROPPED = "It had run in a copy, which is gone with all that it did there: nothing has changed."
 NOT_ANSWERED = "Not answered: the run ended while a person was asked. Nothing was done, and nobody said no."
 
 
@@ -109,6 +110,22 @@ def refused(check: PreCheck) -> None:
     raise Denied(str(check.denied) or "Refused.", code="denied.boundary") from check.denied
 
 
+class Rehearsals(Protocol):
+    """Makes calls in a copy before a person is asked. ``desktop/pipeline/rehearsing.py`` is one."""
+
+    def begin(self, call: CallContext) -> Awaitable[None]:
+        """Make the call in a copy, if one can be made: ``call.check`` is then what it did."""
+        ...
+
+    def repeat(self, call: CallContext, *, network: bool) -> Awaitable[None]:
+        """Drop what it did, and make it in a new copy."""
+        ...
+
+    def drop(self, call: CallContext) -> Awaitable[None]:
+        """Drop what it did."""
+        ...
+
+
 class TrustGate:
     """Gate 10: rules, remembered decisions, a person. Sets ``call.decision`` or raises Denied (R-PRM-4).
 
@@ -117,9 +134,15 @@ class TrustGate:
     only edit them again, or deny the call. No ``trust``: read runs, everything else is denied (R-PRM-6).
     """
 
-    def __init__(self, trust: Trust | None, again: tuple[AllowedToolsGate, SchemaGate, SafetyGate]) -> None:
+    def __init__(
+        self,
+        trust: Trust | None,
+        again: tuple[AllowedToolsGate, SchemaGate, SafetyGate],
+        rehearsals: Rehearsals | None = None,
+    ) -> None:
         self._trust = trust
         self._allowed, self._schema, self._safety = again
+        self._rehearsals = rehearsals
 
     async def process(self, context: CallContext, call_next: CallNext) -> None:
         await self.approve(context)
@@ -130,6 +153,8 @@ class TrustGate:
         """Ask until there is an answer that holds for exactly what would run (R-PRM-5). A call that a person says was
         done has its result then."""
         for _ in range(MAX_QUESTIONS):
+            if self._rehearsals is not None and await self._would_ask(call):
+                await self._rehearsals.begin(call)
             decision = await self._decide(call)
             call.decision = decision
             call.waited_s += decision.waited_s
@@ -140,9 +165,11 @@ class TrustGate:
                 return
             if not decision.answered:
                 raise ToolAborted(NOT_ANSWERED)
+            if decision.choice == "again" and self._rehearsals is not None:
+                await self._rehearsals.repeat(call, network=decision.with_network)
+                continue
             if not decision.allowed:
-                reason = f": {decision.reason}" if decision.reason else ""
-                raise Denied(_refusal(decision) + reason, code="denied.permission")
+                raise Denied(_refusal(decision, call), code="denied.permission")
             if decision.edited_arguments is None:
                 if call.refusal is not None:
                     raise call.refusal
@@ -159,6 +186,8 @@ class TrustGate:
             call.request = replace(call.request, said=said)
         call.arguments, call.frozen = given, frozen_copy(given)
         call.stale, call.refusal, before = False, None, call.check
+        if self._rehearsals is not None:
+            await self._rehearsals.drop(call)
         try:
             if call.configure is not None:
                 await call.configure()
@@ -171,6 +200,12 @@ class TrustGate:
             call.refusal = error
             if call.check is before:  # of other arguments
                 call.check = PreCheck(call.target.spec.category)
+
+    async def _would_ask(self, call: CallContext) -> bool:
+        """Whether a person would be asked about a call that can be made in a copy first, and was not yet."""
+        if self._trust is None or call.rehearsal is not None or call.question or call.refusal is not None:
+            return False
+        return call.check is not None and call.check.rehearsable and await self._trust.would_ask(call)
 
     async def _decide(self, call: CallContext) -> Decision:
         if self._trust is None:
@@ -224,8 +259,16 @@ def _not_again(decision: Decision, unrepeatable: str, *, of_code: bool) -> ToolR
     return ToolResult(f"{SKIPPED}{reason} {unrepeatable}".rstrip(), is_error=True, code=OUTCOME_UNKNOWN)
 
 
-def _refusal(decision: Decision) -> str:
-    """The sentence the model reads; "by user" is the source's wording (R-PRM-4)."""
+def _refusal(decision: Decision, call: CallContext) -> str:
+    """What the model reads."""
+    reason = f": {decision.reason}" if decision.reason else ""
+    return (
+        _refused_by(decision) + reason + (f"{'' if reason.endswith('.') else '.'} {DROPPED}" if call.rehearsal else "")
+    )
+
+
+def _refused_by(decision: Decision) -> str:
+    """The sentence that says who refused; "by user" is the source's wording (R-PRM-4)."""
     if decision.by in ("rule", "remembered", "setting"):
         return "Permission denied by a rule"
     if decision.by == "job":

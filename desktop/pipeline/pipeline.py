@@ -26,14 +26,16 @@ from desktop.domain.safety import Redactor
 from desktop.domain.tools import Tool, ToolResult, ToolSpec
 from desktop.pipeline.context import CallAttempt, CallContext, CallRequest, CallResult, Journal, Trust
 from desktop.pipeline.edits import edit_note
-from desktop.pipeline.execute import ABORTED, Executor, Spawn, cut, live
+from desktop.pipeline.execute import Executor, cut, live
 from desktop.pipeline.gates import AllowedToolsGate, LimitsGate, SafetyGate, SchemaGate, TrustGate
+from desktop.pipeline.limited import ABORTED, LimitedWork, Spawn
 from desktop.pipeline.names import Caller, ToolTable, hint, resolve
 from desktop.pipeline.nested import listed
 from desktop.pipeline.observe import Observer
 from desktop.pipeline.passing_on import meant, passes_on
 from desktop.pipeline.recovery.gate import RecoveryGate
 from desktop.pipeline.recovery.past_calls import PastCalls, key_of
+from desktop.pipeline.rehearsing import CallRehearsals
 from desktop.pipeline.skills.side import SkillSide
 from desktop.pipeline.skills.wrapping import Wrapping
 from desktop.pipeline.steps import CallLayer, CallStep, ResultCheck, Terminated, planned
@@ -93,10 +95,12 @@ class Pipeline:
         self._journal = journal
         self._redactor = redactor
         allowed, schema, safety = AllowedToolsGate(), SchemaGate(self.validator), SafetyGate()
-        trusting = TrustGate(trust, (allowed, schema, safety))
-        past_calls = self._past_calls = PastCalls(histories, trusting)
         limits = self._settings
-        self._executor = Executor(trusting, spawn, limits.timeout_of, limits.margin_s, redactor, self._current)
+        work = LimitedWork(spawn, limits.timeout_of, limits.margin_s, redactor)
+        self._rehearsals = CallRehearsals(work)
+        trusting = TrustGate(trust, (allowed, schema, safety), self._rehearsals)
+        past_calls = self._past_calls = PastCalls(histories, trusting)
+        self._executor = Executor(trusting, work, self._current)
         observers = [Observer(layer) for layer in layers if getattr(layer, "observe_only", False)]
         middleware: list[Middleware[CallContext]] = [one for one in layers if not getattr(one, "observe_only", False)]
         self._wrapping = Wrapping(self, trusting) if skills is not None else None
@@ -142,6 +146,7 @@ class Pipeline:
             if attempt.call is not None:
                 attempt.call.meta.cancellation.detach()
                 attempt.call.configure = None  # it knows the call: only the garbage collector would free them
+                await self._rehearsals.drop(attempt.call)
         for step in self._after_result:
             await step.run(attempt)
         assert attempt.outcome is not None

@@ -35,7 +35,7 @@ from shots import approvals_activity as activity_shots
 from shots import approvals_rules as rules_shots
 from shots import chat as chat_shots
 from shots import debates as debate_shots
-from shots import moments, samples
+from shots import moments, outcomes, samples
 from shots import schedules as schedule_shots
 from shots import skills as skill_shots
 from shots.agents import sample_agents
@@ -417,6 +417,11 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
         for size in ("", "-960")
     },
     "02-approval-argv": _vector,
+    **{f"22-outcome{size}": lambda stage: _asked(stage, outcomes.outcome_request()) for size in ("", "-960", "-1440")},
+    "22-outcome-binary": lambda stage: _asked(stage, outcomes.outcome_request(binary=True)),
+    "22-outcome-nothing": lambda stage: _asked(stage, outcomes.nothing_changed()),
+    "22-outcome-over-thread": lambda stage: _asked(stage, outcomes.outcome_request(), over=True),
+    "23-outcome-conflict": lambda stage: _asked(stage, outcomes.outcome_request(meanwhile=True)),
     "02-approvals-empty": _empty_inbox,
     **{name: partial(_activity, name=name) for name in activity_shots.PICTURES},
     "02-dialog-over-thread": lambda s: _over_thread(s, "t3"),

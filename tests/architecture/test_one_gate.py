@@ -35,7 +35,9 @@ def test_a_tool_is_run_in_one_place_and_judged_by_the_gates_alone() -> None:
     ours = [file for file in sources(ROOT, "desktop") if not file.name.startswith(SQL)]
     assert callers(ours, "execute") == {"desktop/pipeline/execute.py"}
     assert callers(ours, "precheck") == {"desktop/pipeline/gates.py"}
-    assert callers(ours, "execute") | {"desktop/pipeline/gates.py"} == calling(ours, "prechecked")
+    judging = {"desktop/pipeline/gates.py", "desktop/pipeline/rehearsing.py"}
+    assert callers(ours, "execute") | judging == calling(ours, "prechecked")
+    assert callers(ours, "rehearse") == {"desktop/pipeline/rehearsing.py"}
 
 
 @pytest.mark.spec("R-INV-1")

@@ -21,6 +21,8 @@ from desktop.safety.confinement.memory import limit_of
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.program_cache import FOLDER as CACHES
 from desktop.safety.confinement.select import SystemConfinement
+from desktop.safety.outcomes.copies import FOLDER as COPIES
+from desktop.safety.outcomes.copies import Copies
 from desktop.safety.secrets.key_files import holds_keys
 from desktop.safety.shell.lazy import LazyShellReader
 from desktop.services.changes.recording import Keeping, KeepingRecorder, KeepLimits, Spawn
@@ -31,6 +33,7 @@ from desktop.tools.builtin.edit_file import EditFile
 from desktop.tools.builtin.edits.versions import ReadVersions
 from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.builtin.finding import FindFiles, FindText
+from desktop.tools.builtin.rehearsals import CommandsInCopies
 from desktop.tools.builtin.shell import Bash
 from desktop.tools.cli.services import CliServices
 from desktop.tools.registry import ToolRegistry
@@ -62,6 +65,7 @@ def safety_of(settings: SettingsService, home: Path, grants: SessionGrants) -> C
             auto_approve_reading_commands=at.security.auto_approve_reading_commands,
             shell_network=at.tools.bash.network,
             bash_path=at.tools.bash.path,
+            commands_first=at.tools.commands_first,
             approval_timeout_s=at.security.approval_timeout_s or None,
         )
 
@@ -131,7 +135,10 @@ async def open_boundary(
         is_secret=keys.redactor.contains_known,
     )
     reader, runner = LazyShellReader(policy, safety), GroupRunner(mask=keys.redactor.mask_known)
-    bash = Bash(reader, policy, confinement, environment, runner, safety)
+    copies = Copies(str(home / CACHES / COPIES), confinement, policy)
+    await asyncio.to_thread(copies.clear)
+    in_copies = CommandsInCopies(copies, confinement, runner, recorder, safety)
+    bash = Bash(reader, policy, confinement, environment, runner, safety, in_copies)
     reading = FilesWithSkills(files)
     versions = ReadVersions()
     reads, lists = ReadFile(reading, safety, versions), ListDirectory(reading)
@@ -139,7 +146,7 @@ async def open_boundary(
     tools = ToolRegistry([reads, lists, writes, edits, bash])
     consents = Consents(policy, store.state)
     await consents.load()
-    cli = CliServices(reader, policy, confinement, environment, runner, safety, consents)
+    cli = CliServices(reader, policy, confinement, environment, runner, safety, consents, in_copies)
     return BoundaryServices(policy, files, confinement, tools, cli, reading, consents, recorder)
 
 

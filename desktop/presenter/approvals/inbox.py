@@ -79,9 +79,11 @@ class ApprovalsViewModel(QObject):
         edited_arguments: Mapping[str, Any] | None = None,
         rule: Mapping[str, Any] | None = None,
         with_network: bool = False,
+        taken: tuple[str, ...] | None = None,
     ) -> None:
         """Answer exactly the request that was shown: ``digest`` must be the one on screen (R-PRM-5). ``rule``: the one
-        that was saved with this answer, for the activity log. ``with_network``: ticked in the request.
+        that was saved with this answer, for the activity log. ``with_network``: ticked in the request. ``taken``: of a
+        call that was made in a copy, the paths that become real.
 
         A choice that the request does not offer is refused, whatever the caller (R-PRM-3).
         """
@@ -99,6 +101,7 @@ class ApprovalsViewModel(QObject):
             edited_arguments=edited_arguments,
             rule=rule,
             with_network=with_network,
+            taken=taken,
             waited_s=max(0.0, time.time() - request.asked_at),
         )
         if not self._bridge.answer(request_id, decision):

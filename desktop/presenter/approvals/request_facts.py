@@ -10,6 +10,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest, same_json
 from desktop.domain.words import count_words, size_words
 from desktop.presenter.approvals.call_words import names_of
+from desktop.presenter.approvals.outcome_words import made_of
 from desktop.presenter.approvals.request_words import why
 from desktop.presenter.common.shown import arguments_text, shown_line
 from desktop.presenter.common.words import clock_s
@@ -52,7 +53,11 @@ def _facts(request: PermissionRequest, thread_title: str) -> Iterator[Fact]:
         yield Fact("Chat", shown_line(thread_title), "title")
     yield from _announced(request)
     kind = preview.get("kind")
-    if kind == "command":
+    if request.is_outcome:
+        yield Fact("Ran in", str(preview.get("cwd", "")))
+        yield Fact("", made_of(request), "less")
+        yield from _variables(request)
+    elif kind == "command":
         yield Fact("Runs in", str(preview.get("cwd", "")))
         yield from _variables(request)
     elif kind == "argv":
@@ -67,7 +72,8 @@ def _facts(request: PermissionRequest, thread_title: str) -> Iterator[Fact]:
         yield Fact("Arguments", "none", "quiet")
     yield from _version(request)
     yield from _original(request)
-    yield Fact("Why it asks", why(request), "words")
+    if not request.is_outcome or request.raised_because:
+        yield Fact("Why it asks", why(request), "words")
 
 
 def _announced(request: PermissionRequest) -> Iterator[Fact]:

@@ -23,6 +23,15 @@ HOLDS = (
 CHANGED = "What it touches has changed since you answered. That answer is void: look at it again."
 EDITED = "You edited this call. Nothing has run yet: this is what it would do now."
 REFUSED = "Nothing has run. As you edited this call, it may not be made: {why} Edit it again, or deny it."
+HOLDS_FOR_FILES = (
+    "Shown is what it changed, compared file by file. Not shown is what it read. Your answer holds for exactly these "
+    "files as they are now; if one changes first, you are asked again."
+)
+HOLDS_AFTER_CHANGE = (
+    "A file is taken over only if the real one is still as it was when the copy was made. All that is ticked is taken "
+    "over together, or nothing is."
+)
+ASKED_BEFORE = "You are asked before it runs: no copy can be made. {why}"
 HIDDEN = (
     "This call contains characters that are invisible or change the order of what you read. "
     "They are written out as \\u{…}."
@@ -45,6 +54,8 @@ def why(request: PermissionRequest) -> str:
         rule = "As far as can be told it only reads. A command asks each time unless a rule or a setting lets it pass."
     else:
         rule = "A command asks each time unless a rule allows it."
+    if isinstance(no_copy := request.preview.get("no_copy"), str):
+        rule = f"{rule} {ASKED_BEFORE.format(why=shown_line(no_copy))}"
     return " ".join(part for part in (reason, rule) if part)
 
 
@@ -61,6 +72,8 @@ def refused_words(request: PermissionRequest) -> str:
 
 def confinement_words(request: PermissionRequest) -> str:
     """What confines the call, or what an answer to it holds for."""
+    if request.is_outcome:
+        return HOLDS_AFTER_CHANGE if request.stale else HOLDS_FOR_FILES
     confinement = request.preview.get("confinement")
     if confinement:
         return shown_line(str(confinement))
@@ -103,4 +116,5 @@ def _hides(value: Any) -> bool:
 
 def is_command(request: PermissionRequest) -> bool:
     """Whether a shell command is asked about."""
-    return request.preview.get("kind") == "command"
+    preview = request.preview
+    return preview.get("kind") == "command" or (request.is_outcome and "command" in preview)

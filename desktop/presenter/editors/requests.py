@@ -15,6 +15,7 @@ from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.judgement import Category
 from desktop.domain.permission import Choice, Decision, PermissionRequest
 from desktop.presenter.approvals.command_summary import summarise_command
+from desktop.presenter.approvals.outcome_words import NOTHING_REAL, as_text
 from desktop.presenter.approvals.request_facts import asked_by, request_facts
 from desktop.presenter.approvals.request_words import (
     CHANGED,
@@ -54,6 +55,8 @@ def not_for_editors(request: PermissionRequest) -> str:
     if request.preview.get("kind") == "diff" and request.preview.get("notes"):
         return "the change cannot be shown whole"
     body = body_text(request)
+    if request.is_outcome and not body:
+        return "it ran in a copy, and what it did cannot be shown whole in an editor"
     if request.category is Category.ADMIN and (len(body) > ADMIN_LIMIT or body.count("\n") > ADMIN_LINES):
         return "it is an admin call that is too long to be read whole in an editor"
     return "it is too long to be read whole in an editor" if len(body) > WRITE_LIMIT else ""
@@ -62,6 +65,8 @@ def not_for_editors(request: PermissionRequest) -> str:
 def body_text(request: PermissionRequest) -> str:
     """All that would run or be written."""
     preview = request.preview
+    if request.is_outcome:
+        return as_text(request, WRITE_LIMIT)
     if preview.get("kind") == "command":
         return str(preview.get("command", ""))
     argv = preview.get("argv")
@@ -111,6 +116,8 @@ def _warnings(request: PermissionRequest) -> Iterator[str]:
         yield shown_line(unknown_words(request))
     elif request.original is not None:
         yield EDITED
+    if request.is_outcome:
+        yield f"{NOTHING_REAL} Allow takes over what it did."
     if request.stale:
         yield CHANGED
     if is_unconfined(request):

@@ -28,6 +28,8 @@ class Mount:
     device: str
     root: str
     point: str
+    kind: str = ""
+    """The kind of file system, as the kernel calls it."""
 
 
 class MountIds:
@@ -62,7 +64,7 @@ class Mounts:
 
     def __init__(self, text: bytes | None = None) -> None:
         fields = [line.split(" ") for line in os.fsdecode(_read() if text is None else text).splitlines()]
-        self._all = [Mount(f[2], _plain(f[3]), _plain(f[4])) for f in fields if len(f) > 4]
+        self._all = [Mount(f[2], _plain(f[3]), _plain(f[4]), _kind(f)) for f in fields if len(f) > 4]
         self._by_device: dict[str, list[Mount]] = {}
         for mount in self._all:
             self._by_device.setdefault(mount.device, []).append(mount)
@@ -74,6 +76,11 @@ class Mounts:
             if (best is None or len(mount.point) >= len(best.point)) and _within(path, mount.point):
                 best = mount
         return best
+
+    def kind_of(self, path: str) -> str:
+        """The kind of file system on which a resolved path lies, such as ``ext4``; "" where that is not known."""
+        mount = self.of(path)
+        return "" if mount is None else mount.kind
 
     def names(self, path: str) -> list[str]:
         """All other paths by which the same place is reached."""
@@ -114,6 +121,12 @@ def _read() -> bytes:
             return file.read()
     except OSError:
         return b""
+
+
+def _kind(fields: list[str]) -> str:
+    """What follows the fields of which there may be any number, and a hyphen."""
+    rest = fields[fields.index("-") + 1 :] if "-" in fields else []
+    return rest[0] if rest else ""
 
 
 def _plain(text: str) -> str:

@@ -37,10 +37,11 @@ def in_bubblewrap(
     profile: SandboxProfile,
     closing: tuple[str, ...] = (),
     inherited: tuple[int, ...] = (),
+    layers: tuple[str, ...] = (),
 ) -> ProcessSpec:
     """``base`` is bwrap with the options that work here; ``filter_file`` holds the seccomp program, "" for none;
     ``closing`` starts what follows it with some ports closed, for a process that has the network; it takes over the
-    descriptors that are ``inherited``."""
+    descriptors that are ``inherited``; ``layers`` is what lays copies over folders before bubblewrap looks at them."""
     argv = [*base, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
     bare = _bare(profile)
     argv += ["--cap-drop", "ALL", *_view(profile, bare)]
@@ -59,7 +60,10 @@ def in_bubblewrap(
     argv += ["--seccomp", "9"] if filter_file else []
     if profile.network:
         argv = [*closing, *argv]
-    if filter_file:  # opened before ports are closed: Landlock keeps who closed them from looking into our process
+    argv = [*layers, *argv]
+    # The filter is opened first: Landlock, which closes ports, and a namespace of users, in which copies are laid, keep
+    # those inside from looking into our process.
+    if filter_file:
         argv = [_SHELL, "-c", _HAND_OVER, filter_file, *argv]
     limit = str(MAX_PROCESSES if _counts_apart() else 0)
     begin = f"{_BEGIN}{set_again(spec.env)}{_GO}"

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -35,7 +35,9 @@ _FLOOD_PAUSE_S = 0.005
 _PLATFORM: str = sys.platform
 _SUPERVISORS = ("bwrap",)
 
-Ended = Literal["exited", "timeout", "aborted", "memory"]
+_LOOK_S = 0.1
+
+Ended = Literal["exited", "timeout", "aborted", "memory", "disk"]
 
 
 def default_launcher() -> tuple[str, ...]:
@@ -67,9 +69,16 @@ class GroupRunner:
                 exiting = group.create_task(process.wait())
                 stopping = group.create_task(stop.wait())
                 growing = group.create_task(outgrown(process.pid, spec.memory_limit, spec.fleeting))
-                ended = await _first(exiting, stopping, growing, spec.timeout_s, process)
-                stopping.cancel()
-                growing.cancel()
+                filling = group.create_task(_filled(spec.too_much))
+                ends: dict[asyncio.Task[Any], Ended] = {
+                    exiting: "exited",
+                    stopping: "aborted",
+                    growing: "memory",
+                    filling: "disk",
+                }
+                ended = await _first(ends, exiting, spec.timeout_s, process)
+                for watching in (stopping, growing, filling):
+                    watching.cancel()
                 await asyncio.wait({reading, exiting}, timeout=_PIPE_GRACE_S)
                 reading.cancel()
                 exiting.cancel()  # it waits for the output to be closed, too, which what cannot be ended may never do
@@ -109,24 +118,32 @@ def held(spec: ProcessSpec) -> ProcessSpec:
 
 
 async def _first(
+    ends: Mapping[asyncio.Task[Any], Ended],
     exiting: asyncio.Task[int],
-    stopping: asyncio.Task[Literal[True]],
-    growing: asyncio.Task[None],
     timeout_s: float,
     process: asyncio.subprocess.Process,
 ) -> Ended:
-    """Wait for the end, the time limit, the abort or too much memory; in all but the first end everything."""
-    waited: set[asyncio.Task[Any]] = {exiting, stopping, growing}
+    """Wait for the end, the time limit, the abort, too much memory or too much on the disk; in all but the first end
+    everything."""
     try:
-        await asyncio.wait(waited, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(ends, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
         if exiting.done():
             return "exited"
-        ended: Ended = "aborted" if stopping.done() else "memory" if growing.done() else "timeout"
+        ended: Ended = next((end for task, end in ends.items() if task.done()), "timeout")
         await end_process(process, exiting)
         return ended
     except asyncio.CancelledError:
         await end_process(process, exiting)
         raise
+
+
+async def _filled(too_much: Callable[[], bool] | None) -> None:
+    """Returns once the process wrote more than it may; never where nobody looks."""
+    if too_much is None:
+        await asyncio.Event().wait()
+        return
+    while not await asyncio.to_thread(too_much):
+        await asyncio.sleep(_LOOK_S)
 
 
 async def end_process(process: asyncio.subprocess.Process, exiting: asyncio.Task[int]) -> None:

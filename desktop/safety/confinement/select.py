@@ -21,6 +21,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from desktop.domain.copied_folders import LaidCopy
 from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, Confinement, ConfinementKind, ConfinementReport, ProcessSpec, SettingsProvider
@@ -29,6 +30,7 @@ from desktop.safety.boundary import paths
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement import reports, seatbelt
 from desktop.safety.confinement.bubblewrap import in_bubblewrap
+from desktop.safety.confinement.copied_folders import layered
 from desktop.safety.confinement.landlock import PORTS_ABI, closed_ports, in_landlock, ports_shared, usable_abi
 from desktop.safety.confinement.process import default_launcher
 from desktop.safety.confinement.profile import SYSTEM, SandboxProfile, own_places, profile_for
@@ -137,6 +139,7 @@ class SystemConfinement:
         cache: str = "",
         opened: tuple[str, ...] = (),
         own: tuple[str, ...] = (),
+        copy: LaidCopy | None = None,
         place: WorkPlace = NOWHERE,
     ) -> ProcessSpec:
         """The same process inside the sandbox as the settings are now. Raises ToolFailure when they cannot be built.
@@ -145,8 +148,8 @@ class SystemConfinement:
         skills, R-SK-14). ``network`` instead of the setting's. Not ``writes``: what it may write otherwise it can only
         read (calls that are judged as reading). Not ``grants``: what was opened for this session is not open to it.
         ``cache``: whose cache it gets; what only reads gets none. ``opened``: denied paths that this process reads.
-        ``own``: what is its own, and which it writes whatever else it may. ``place``: where the call is made that it
-        belongs to.
+        ``own``: what is its own, and which it writes whatever else it may. ``copy``: what lies over the folders.
+        ``place``: where the call is made that it belongs to.
         """
         kind, policy = self.probe().kind, self._policy.within(place)
         profile = profile_for(policy, self._settings, grants=grants, opened=opened)
@@ -158,12 +161,17 @@ class SystemConfinement:
         if own:
             kept = own_places(own, policy.lists())
             profile = replace(profile, again_writable=(*profile.again_writable, *kept))
-        if cache and (writes or own) and self._caches and (folder := cache_of(self._caches, cache)):
+        if cache and (writes or own) and (folder := self.cache_folder(cache)):
             profile = replace(profile, again_writable=(*profile.again_writable, folder))
             spec = replace(spec, env=pointed_at(spec.env, folder))
-        spec, private = _placed(policy, spec), "commands" if writes else "readers"
+        spec = _placed(policy, spec)
         if narrow is None:
             _look_for_program(spec, profile, kind)
+        if copy is not None:
+            return self._wrapped_over(copy, kind, spec, profile)
+        return self._wrapped(kind, spec, profile, "commands" if writes else "readers")
+
+    def _wrapped(self, kind: Kind, spec: ProcessSpec, profile: SandboxProfile, private: str) -> ProcessSpec:
         if kind == "bubblewrap":
             return in_bubblewrap(self._bwrap, self._filter, spec, profile, self._closing, self._inherited)
         if kind == "landlock":
@@ -171,6 +179,16 @@ class SystemConfinement:
         if kind == "sandbox-exec":
             return seatbelt.in_seatbelt(spec, profile, self._folder(private))
         return spec
+
+    def _wrapped_over(self, copy: LaidCopy, kind: Kind, spec: ProcessSpec, profile: SandboxProfile) -> ProcessSpec:
+        """The same with a copy over the folders that it writes, laid before anything holds it."""
+        spec, layers = replace(spec, too_much=copy.is_full), layered(copy, spec.cwd)
+        if kind == "bubblewrap":
+            return in_bubblewrap(self._bwrap, self._filter, spec, profile, self._closing, self._inherited, layers)
+        if kind == "landlock":
+            made = in_landlock(self._launcher, self._folder("rehearsals"), spec, profile)
+            return replace(made, argv=(*layers, *made.argv))
+        raise ToolFailure("Nothing confines commands here, so none runs in a copy.", code="tool.not_started")
 
     def wrap_apart(
         self, spec: ProcessSpec, *, folder: str, readable: tuple[str, ...] = (), network: bool = False
@@ -182,21 +200,19 @@ class SystemConfinement:
         seen = tuple(dict.fromkeys(path for path in (*SYSTEM, *readable) if os.path.exists(path)))
         profile = SandboxProfile((folder,), (), (), (), network, seen=seen)
         spec = replace(spec, cwd=folder, settled=True)
-        if kind == "bubblewrap":
-            return in_bubblewrap(self._bwrap, self._filter, spec, profile, self._closing, self._inherited)
-        if kind == "landlock":
-            return in_landlock(self._launcher, self._folder("apart"), spec, profile)
-        if kind == "sandbox-exec":
-            return seatbelt.in_seatbelt(spec, profile, self._folder("apart"))
-        return spec
+        return self._wrapped(kind, spec, profile, "apart")
 
     def drop_caches(self, prefix: str, kept: Iterable[str]) -> list[str]:
         """Remove the caches of programs that begin so, but those kept."""
         return remove_others(self._caches, prefix, kept) if self._caches else []
 
-    def profile(self) -> SandboxProfile:
+    def profile(self, *, grants: bool = True, place: WorkPlace = NOWHERE) -> SandboxProfile:
         """What a confined process may reach now, by the lists of folders that bind the file tools, too."""
-        return profile_for(self._policy, self._settings)
+        return profile_for(self._policy.within(place), self._settings, grants=grants)
+
+    def cache_folder(self, cache: str) -> str:
+        """Whose cache ``wrap`` gives a process, made when first needed; "" where it has none."""
+        return cache_of(self._caches, cache) if self._caches else ""
 
     def close(self) -> None:
         """Remove the temporary folders and the filter; ``probe`` would make them again."""

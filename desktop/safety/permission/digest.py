@@ -27,6 +27,7 @@ _SHOWN = (
     "network_asked",
     "network_offered",
     "opened",
+    "outcome",
     "path",
     "program",
     "server",
@@ -91,6 +92,10 @@ class RunMemory:
     def redeem(self, run_id: str, digest: str) -> bool | None:
         """Use up what was allowed ahead of exactly this call: whether with the network; None: nothing was."""
         return self._pledged.pop((run_id, digest), None)
+
+    def pledged(self, run_id: str, digest: str) -> bool:
+        """Whether exactly this call was allowed ahead; it stays so."""
+        return (run_id, digest) in self._pledged
 
     def allow(self, run_id: str, signature: CallSignature, *, with_network: bool = False) -> None:
         """Calls like this one, until the run is over; with the network if the person gave it."""

@@ -19,32 +19,19 @@ from desktop.domain.consents import ClosedPlaces
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import Unattended
 from desktop.domain.judgement import Category
-from desktop.domain.permission import (
-    UNANSWERED,
-    Asker,
-    AuditEntry,
-    AuditSink,
-    DecidedBy,
-    Decision,
-    PermissionRequest,
-    with_message,
-)
+from desktop.domain.permission import Asker, AuditSink, DecidedBy, Decision, PermissionRequest, with_message
 from desktop.domain.rule_book import RuleBook, RuleMatch
 from desktop.domain.run_meta import RunMeta
-from desktop.domain.safety import Redactor, SettingsProvider
+from desktop.domain.safety import Redactor, SafetySettings, SettingsProvider
 from desktop.domain.tools import PreCheck, StandsFor, Tool
 from desktop.safety.boundary.policy import only_granted
-from desktop.safety.permission.decide import answer, call_facts, facts_of_other, passes_by_setting
+from desktop.safety.permission.decide import AutoDecision, answer, call_facts, facts_of_other, passes_by_setting
 from desktop.safety.permission.digest import CallSignature, RunMemory, digest_of, signature_of
+from desktop.safety.permission.log_entry import entry_of
 from desktop.safety.permission.recovery import still_allowed, unless_unknown
 from desktop.safety.permission.trust_rules import escape_glob
 
 MAX_VOID_ANSWERS = 3
-ASKED_AGAIN = "asked again"
-"""The outcome of a decision that a later one of the same call replaced."""
-_SUMMARY = 500
-_READ = 20_000
-"""Characters of an argument in which known secrets are sought before it is cut to ``_SUMMARY``."""
 _BY: Mapping[str, DecidedBy] = {"rule": "rule", "remembered": "remembered", "setting": "setting", "category": "setting"}
 
 
@@ -121,15 +108,6 @@ class GatedCall(Protocol):
     def request(self) -> RequestLike: ...
 
 
-def summary_of(arguments: Mapping[str, Any], redactor: Redactor | None) -> str:
-    """Arguments for the activity log: as JSON, short and without secrets."""
-    if redactor is None:
-        return json.dumps({key: _shortened(value) for key, value in arguments.items()}, default=str)[:_SUMMARY]
-    # Known values go before anything is cut, so that no half of one is left.
-    masked = {str(key): _shortened(redactor.mask_data(_shortened(value, _READ))) for key, value in arguments.items()}
-    return json.dumps(redactor.redact_data(masked), ensure_ascii=False, default=str)[:_SUMMARY]
-
-
 class PermissionGate:
     """Implements the pipeline's ``Trust``. One per app; calls of all runs pass here and stay apart.
 
@@ -191,6 +169,21 @@ class PermissionGate:
             await self._write_down(request, decision, call.logged)
         return decision
 
+    async def would_ask(self, call: GatedCall) -> bool:
+        """Whether ``decide`` would ask a person now; nothing is written down, counted or used up."""
+        check = call.check or PreCheck(call.category)
+        request, facts = _request_of(call, check, self._clock()), facts_of(call, check)
+        if (
+            call.meta.unattended is not None
+            or self._memory.denied(request.run_id)
+            or request.refused
+            or self._nobody(request) is not None
+        ):
+            return False
+        remembered = self._memory.allows(request.run_id, signature_of(facts, check, call.target.spec.version))
+        found = answer_before(request, self._rules.match(facts), remembered, self._settings())
+        return found.what == "asks" and not self._memory.pledged(request.run_id, request.digest)
+
     def forget_run(self, run_id: str) -> None:
         """The run is over: what was decided for it is forgotten."""
         self._memory.forget(run_id)
@@ -223,14 +216,7 @@ class PermissionGate:
         if about is not None and about.policy == "deny":  # nobody is asked about what would be denied afterwards
             self._rules.decided(facts, about)
             return _deny_by(about, request)
-        found = answer(
-            request.category,
-            rule,
-            edited=request.original is not None,
-            stale=request.stale,
-            remembered=self._memory.allows(request.run_id, signature),
-            setting=passes_by_setting(self._settings(), request.paths, request.preview, request.judgements),
-        )
+        found = answer_before(request, rule, self._memory.allows(request.run_id, signature), self._settings())
         self._rules.decided(facts, rule if found.because == "rule" else None)
         if found.what == "asks":
             return self._pledged(request) or self._nobody(request)
@@ -307,8 +293,7 @@ class PermissionGate:
             if answer.digest == request.digest:
                 decision = answer
                 break
-        ticked = decision.with_network and decision.allowed and request.preview.get("network_offered") is True
-        return replace(decision, waited_s=time.monotonic() - began, with_network=ticked)
+        return replace(_as_offered(decision, request), waited_s=time.monotonic() - began)
 
     async def _answer(self, request: PermissionRequest, tokens: Sequence[CancellationToken]) -> Decision:
         """Wait for the person, the end of the run or of the question, the end of the app or the time limit, whichever
@@ -384,24 +369,7 @@ class PermissionGate:
 
     async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:
         """One line of the activity log (R-PRM-13); its number goes into ``logged``."""
-        number = await self._audit(
-            AuditEntry(
-                at=self._clock(),
-                run_id=request.run_id,
-                thread_id=request.thread_id,
-                call_id=request.call_id,
-                chain=request.chain,
-                tool=request.tool,
-                category=request.category.value,
-                decision=decision.choice if decision.answered else UNANSWERED,
-                by=decision.by,
-                digest=request.digest,
-                summary=summary_of(request.arguments, self._redactor),
-                paths=request.paths,
-                outcome=_known_outcome(decision),
-                extra=_extra_of(request, decision, self._redactor),
-            )
-        )
+        number = await self._audit(entry_of(request, decision, self._redactor, self._clock()))
         if number is not None:
             logged.append(number)
 
@@ -444,6 +412,28 @@ def _exactly(facts: CallFacts) -> dict[str, Any]:
     return {"tool": facts.tool, "policy": "allow", "constraint": escape_glob(facts.constraint), **bound}
 
 
+def answer_before(
+    request: PermissionRequest, rule: RuleMatch | None, remembered: bool, settings: SafetySettings
+) -> AutoDecision:
+    """What rules, memory and settings say of it before anybody is asked."""
+    return answer(
+        request.category,
+        rule,
+        edited=request.original is not None,
+        stale=request.stale,
+        remembered=remembered,
+        setting=passes_by_setting(settings, request.paths, request.preview, request.judgements),
+    )
+
+
+def _as_offered(decision: Decision, request: PermissionRequest) -> Decision:
+    """An answer without what its request did not offer."""
+    again = decision.choice == "again"
+    offered = request.preview.get("network_offered") is True or (again and request.is_outcome)
+    network = decision.with_network and offered and (decision.allowed or again)
+    return replace(decision, with_network=network, taken=decision.taken if request.is_outcome else None)
+
+
 def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
     """What rules, and answers that are remembered, compare of a call."""
     arguments = with_message(call.frozen, call.request.said)
@@ -452,36 +442,6 @@ def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
         facts = replace(facts, constraint=f"{facts.constraint} {json.dumps(call.request.said)}")
     meta = call.meta
     return replace(facts, above=meta.above, project=meta.project) if meta.above or meta.project else facts
-
-
-def _extra_of(request: PermissionRequest, decision: Decision, redactor: Redactor | None) -> dict[str, Any]:
-    """What the activity log keeps beside the call itself."""
-    extra: dict[str, Any] = {"waited_s": round(decision.waited_s, 3)}
-    if decision.reason:
-        extra["reason"] = decision.reason[:_SUMMARY]
-    if decision.via:
-        extra["via"] = decision.via[:_SUMMARY]
-    if decision.rule:
-        extra["rule"] = dict(decision.rule)
-    if request.raised_because:
-        extra["raised_because"] = request.raised_because[:_SUMMARY]
-    if decision.allowed and "network" in request.preview:
-        extra["network"] = decision.gives_network(request.preview)
-        extra |= {"hosts": list(hosts)} if (hosts := request.preview.get("hosts")) else {}
-    if request.original is not None:
-        extra["original"] = summary_of(request.original, redactor)
-    if decision.edited_arguments is not None:
-        extra["edited"] = summary_of(decision.edited_arguments, redactor)
-    return extra
-
-
-def _known_outcome(decision: Decision) -> str:
-    """What comes of the call, as far as the decision itself says."""
-    if decision.choice == "done":
-        return ""
-    if not decision.allowed:
-        return "denied" if decision.answered else "aborted"
-    return "" if decision.edited_arguments is None else ASKED_AGAIN
 
 
 def _says_yes(decision: Decision) -> bool:
@@ -501,7 +461,3 @@ def _deny(request: PermissionRequest, by: DecidedBy, reason: str) -> Decision:
 
 def _deny_by(rule: RuleMatch, request: PermissionRequest, reason: str = "") -> Decision:
     return replace(_deny(request, "rule", reason or rule.reason), rule={"pattern": rule.pattern})
-
-
-def _shortened(value: Any, length: int = _SUMMARY) -> Any:
-    return value[:length] if isinstance(value, str) else value

@@ -67,6 +67,16 @@ class ToolSettings:
         maximum=86_400,
         unit="seconds",
     )
+    commands_first: Literal["show", "ask"] = setting(
+        "show",
+        "Commands",
+        "choice",
+        "Show what they did: a command that would be asked about runs at once in a copy of the folders that it may "
+        "write, without the network. You see what it did and take it over or drop it; until then nothing has changed. "
+        "Where no copy can be made you are asked before, and so you are about admin commands.",
+        "Tools",
+        choices=(("show", "Show what they did"), ("ask", "Ask before they run")),
+    )
     output_limit_bytes: int = setting(
         200_000,
         "Output limit",

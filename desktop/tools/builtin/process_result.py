@@ -37,6 +37,15 @@ def lost_files_note(paths: list[str]) -> str:
     )
 
 
+def taken_over_note(taken: int, of: int) -> str:
+    """For a command of which a person took over a part only."""
+    if taken == of:
+        return ""
+    if not taken:
+        return "[It ran in a copy, and a person took over none of its changes: no file has changed.]\n"
+    return f"[It ran in a copy, and a person took over {taken} of its {of} changes; the others were not made.]\n"
+
+
 def assigned(variables: Mapping[str, str]) -> list[str]:
     """Variables with their values, as a shell would be given them."""
     return [f"{name}={shlex.quote(value)}" for name, value in sorted(variables.items())]
@@ -61,7 +70,7 @@ def result_of(
     """The result of a finished process: its text and facts.
 
     ``hint``, and what its sandbox explains, stand above the output of one that failed. Raises ToolTimeout, ToolAborted
-    or, where it outgrew its memory, ToolFailure, with what it had written.
+    or, where it outgrew its memory or its room on the disk, ToolFailure, with what it had written.
     """
     wrote = f" It had written:\n{outcome.output}" if outcome.output else " It had written nothing."
     if outcome.ended == "timeout":
@@ -71,6 +80,11 @@ def result_of(
         limit = f"{spec.memory_limit / 1e9:.3g} GB"
         said = f"Ended because it used more than {limit} of memory, with everything it had started.{wrote}"
         raise ToolFailure(said, code="tool.memory")
+    if outcome.ended == "disk":
+        said = (
+            f"Ended because it wrote more than its copy of the folders may hold, with everything it had started.{wrote}"
+        )
+        raise ToolFailure(said, code="tool.disk")
     if outcome.ended == "aborted":
         raise ToolAborted("Operation aborted" + (f"\n{outcome.output}" if outcome.output else ""))
     facts: dict[str, Any] = {

@@ -36,7 +36,9 @@ from desktop.tools.builtin.process_result import (
     ended_early,
     lost_files_note,
     result_of,
+    taken_over_note,
 )
+from desktop.tools.builtin.rehearsals import CommandRehearsal, CommandRun, CommandsInCopies, run_to_its_end
 
 MAX_COMMAND = 100_000
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
@@ -93,6 +95,7 @@ class Bash:
         environment: EnvironmentBuilder,
         runner: ProcessRunner,
         settings: SettingsProvider,
+        in_copies: CommandsInCopies | None = None,
     ) -> None:
         self._reader = reader
         self._policy = policy
@@ -100,6 +103,7 @@ class Bash:
         self._environment = environment
         self._runner = runner
         self._settings = settings
+        self._in_copies = in_copies
 
     @property
     def spec(self) -> ToolSpec:
@@ -133,7 +137,10 @@ class Bash:
             refusal = Denied(reading.blocked.sentence, code="denied.blocklist")
             return PreCheck(Category.ADMIN, judgements=reading.judgements, denied=refusal)
         variables = assigned(self._environment.for_commands(command, place.environment))
-        return self._judged(command, _with_variables(reader, command, reading, variables), variables, place)
+        check = self._judged(command, _with_variables(reader, command, reading, variables), variables, place)
+        if check.denied is not None or self._in_copies is None:
+            return check
+        return self._in_copies.offered(check, place)
 
     def _judged(self, command: str, reading: ShellReading, variables: list[str], place: WorkPlace) -> PreCheck:
         settings = self._settings().within(place)
@@ -166,58 +173,75 @@ class Bash:
             parts=_parts(reading, variables),
         )
 
+    async def rehearse(
+        self, args: Mapping[str, Any], check: PreCheck, context: ToolCallContext
+    ) -> CommandRehearsal | None:
+        """Run the command in a copy of the folders that it may write."""
+        if self._in_copies is None:
+            return None
+        run, _ = await self._run_of(args, context)
+        return await self._in_copies.rehearsed(run, check, context)
+
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """Run the command. Raises ToolTimeout, ToolAborted or ToolFailure with what it wrote so far."""
-        token = context.meta.cancellation
-        token.check()
-        place = context.meta.work_place
+        """Run the command, or take over what it did in a copy. Raises ToolTimeout, ToolAborted or ToolFailure with what
+        it wrote so far."""
+        run, reading = await self._run_of(args, context)
+        note = ""
+        if isinstance(context.rehearsal, CommandRehearsal) and self._in_copies is not None:
+            taken, of = await self._in_copies.take_over(context.rehearsal, context.taken, context)
+            outcome, fleeting = context.rehearsal.outcome, context.rehearsal.fleeting
+            run, note = context.rehearsal.run, taken_over_note(taken, of)
+        else:
+            outcome, fleeting = await self._ran(run, reading, context)
+        if outcome.ended == "aborted" and not context.meta.cancellation.cancelled:
+            return ended_early(outcome)
+        hint = "" if run.network else self._without(self._settings().shell_network, reading)
+        result = result_of(outcome, run.plain, hint, self._confinement.probe().kind)
+        policy = self._policy.within(context.meta.work_place)
+        gone = await asyncio.to_thread(_gone, policy, reading, fleeting)
+        note += lost_files_note(gone) if gone else ""
+        return replace(result, text=note + result.text) if note else result
+
+    async def _run_of(self, args: Mapping[str, Any], context: ToolCallContext) -> tuple[CommandRun, ShellReading]:
+        """The command as it would run now, and how it reads. Raises Denied."""
+        context.meta.cancellation.check()
+        place, command = context.meta.work_place, args["command"]
         settings, policy = self._settings().within(place), self._policy.within(place)
         bash = find_bash(settings)
         if bash is None:
             raise ToolFailure(why_absent(settings), code="tool.absent")
-        again = await self._reader.within(place).read(args["command"])
-        if again.blocked is not None:
-            raise Denied(again.blocked.sentence, code="denied.blocklist")
-        timeout_s = settings.timeout_of("bash")
-        variables = self._environment.for_commands(args["command"], place.environment)
+        reading = await self._reader.within(place).read(command)
+        if reading.blocked is not None:
+            raise Denied(reading.blocked.sentence, code="denied.blocklist")
+        variables = self._environment.for_commands(command, place.environment)
         if variables and context.unasked:
             raise Denied("It gets variables of the chat, so it is asked about.")
         start = await asyncio.to_thread(policy.require, settings.workspace, Access.LIST)
         plain = ProcessSpec(
-            argv=(bash, "--noprofile", "--norc", "-c", args["command"]),
+            argv=(bash, "--noprofile", "--norc", "-c", command),
             cwd=start.resolved,
             env={**variables, **await self._environment.build({})},
-            timeout_s=timeout_s,
+            timeout_s=settings.timeout_of("bash"),
             output_limit=settings.output_limit,
             memory_limit=settings.memory_limit,
         )
-        grants, mode = context.meta.unattended is None, settings.shell_network
+        mode = settings.shell_network
         network = mode == "always" or (mode == "as asked" and context.network)
-        confinement = self._confinement.within(place)
-        confined = await asyncio.to_thread(
-            _walled, confinement, plain, again, grants=grants, network=network, unasked=context.unasked
-        )
-        outcome, ended = await self._run(confined, context)
-        if ended:
-            return ended_early(outcome)
-        hint = "" if network else self._without(mode, again)
-        result = result_of(outcome, plain, hint, self._confinement.probe().kind)
-        gone = await asyncio.to_thread(_gone, policy, again, confined.fleeting)
-        return replace(result, text=lost_files_note(gone) + result.text) if gone else result
+        return CommandRun(plain, "bash", command, network=network, hosts=reading.hosts), reading
 
-    async def _run(self, confined: ProcessSpec, context: ToolCallContext) -> tuple[ProcessOutcome, bool]:
-        """The command to its end; and whether whoever asked for it ended it, and not the run."""
-        token, ends = context.meta.cancellation, context.ends
-        if ends is None:
-            return await self._runner.run(confined, token, context.progress), False
-        inner = token.child()
-        detach = ends.on_cancel(inner.cancel)
-        try:
-            outcome = await self._runner.run(confined, inner, context.progress)
-        finally:
-            detach()
-            inner.detach()
-        return outcome, outcome.ended == "aborted" and not token.cancelled
+    async def _ran(
+        self, run: CommandRun, reading: ShellReading, context: ToolCallContext
+    ) -> tuple[ProcessOutcome, tuple[str, ...]]:
+        """Run a command that was allowed, and the folders of its own that are gone with it."""
+        confinement, grants = self._confinement.within(context.meta.work_place), context.meta.unattended is None
+        if self._in_copies is not None and not context.unasked:
+            ran = await self._in_copies.run(run, context)
+            if ran is not None:
+                return ran.outcome, ran.fleeting
+        confined = await asyncio.to_thread(
+            _walled, confinement, run.plain, reading, grants=grants, network=run.network, unasked=context.unasked
+        )
+        return await run_to_its_end(self._runner, confined, context), confined.fleeting
 
     def _without(self, mode: NetworkMode, reading: ShellReading) -> str:
         """Why a command that failed may have wanted the network."""

@@ -15,6 +15,7 @@ from desktop.domain.safety import (
     ShellReader,
 )
 from desktop.domain.work_place import WorkPlace
+from desktop.tools.builtin.rehearsals import CommandsInCopies
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class CliServices:
     """Reads the settings."""
     places: ClosedPlaces | None = None
     """The denied folders that a person agreed to; None: none can be asked for."""
+    in_copies: CommandsInCopies | None = None
+    """Runs it in a copy first; None: it is asked about before."""
 
     def within(self, place: WorkPlace) -> CliServices:
         """The same for calls that are made there."""

@@ -20,10 +20,20 @@ from typing import Any
 from desktop.domain.errors import Denied, ToolFailure, ValidationFailure
 from desktop.domain.judgement import Category, Judgement
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.safety import Access, Blocked, PathPolicy, PathVerdict, ProcessSpec, SafetySettings, ShellReading
+from desktop.domain.safety import (
+    Access,
+    Blocked,
+    PathPolicy,
+    PathVerdict,
+    ProcessOutcome,
+    ProcessSpec,
+    SafetySettings,
+    ShellReading,
+)
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.domain.work_place import WorkPlace
-from desktop.tools.builtin.process_result import assigned, result_of
+from desktop.tools.builtin.process_result import assigned, result_of, taken_over_note
+from desktop.tools.builtin.rehearsals import CommandRehearsal, CommandRun
 from desktop.tools.cli.category import always_admin
 from desktop.tools.cli.definitions import SOURCE, CliDefinition
 from desktop.tools.cli.reads import ToolReads
@@ -37,6 +47,7 @@ MAX_WORDS = 500_000
 MAX_BOUND = 200
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
 _BATCH = (".bat", ".cmd")
+_SECRET = "${keyring:"
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -151,7 +162,13 @@ class CliTool:
             return PreCheck(Category.ADMIN, judgements=_parts(readings.filled), denied=refusal)
         shown = self._shown(place.environment)
         check = await asyncio.to_thread(self._judged, services, words, program, start, readings, shown)
-        return reads.shown_in(check)
+        check = reads.shown_in(check)
+        in_copies = self._services.in_copies
+        if in_copies is None or check.denied is not None or check.consent is not None:
+            return check
+        if any(_SECRET in value for value in definition.env.values()):
+            return replace(check, preview={**check.preview, "no_copy": "It gets a secret of yours."})
+        return await asyncio.to_thread(in_copies.offered, check, place)
 
     def _shown(self, environment: Mapping[str, str]) -> list[str]:
         """The variables that it gets: by their names, and with the value where that is the thread's."""
@@ -280,37 +297,67 @@ class CliTool:
 
     # -- running ------------------------------------------------------------------------------------------------------
 
+    async def rehearse(
+        self, args: Mapping[str, Any], check: PreCheck, context: ToolCallContext
+    ) -> CommandRehearsal | None:
+        """Run the program in a copy of the folders that it may write."""
+        in_copies = self._services.in_copies
+        return (
+            None if in_copies is None else await in_copies.rehearsed(await self._run_of(args, context), check, context)
+        )
+
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """Run the program. Raises ToolFailure, ToolTimeout or ToolAborted with what it wrote so far; a non-zero exit is
-        an error result (R-CLI-13)."""
-        token = context.meta.cancellation
-        token.check()
+        """Run the program, or take over what it did in a copy. Raises ToolFailure, ToolTimeout or ToolAborted with what
+        it wrote so far; a non-zero exit is an error result (R-CLI-13)."""
+        services, note = self._services.within(context.meta.work_place), ""
+        run = await self._run_of(args, context)
+        if isinstance(context.rehearsal, CommandRehearsal) and services.in_copies is not None:
+            taken, of = await services.in_copies.take_over(context.rehearsal, context.taken, context)
+            outcome, note = context.rehearsal.outcome, taken_over_note(taken, of)
+        else:
+            outcome = await self._ran(services, run, context)
+        words = self.words(args)
+        uses_network = not run.network and (await self._read(services, words, run.plain.cwd)).uses_network
+        hint = f"[No network: {self.definition.offline}.]\n" if uses_network else ""
+        result = result_of(outcome, run.plain, hint, services.confinement.probe().kind)
+        return replace(result, text=note + result.text) if note else result
+
+    async def _run_of(self, args: Mapping[str, Any], context: ToolCallContext) -> CommandRun:
+        """The program as it would run now. Raises ToolFailure."""
+        context.meta.cancellation.check()
         services = self._services.within(context.meta.work_place)
         settings, words = services.settings(), self.words(args)
         environment = await self._environment(context.meta.environment, ready=True)
         start, program = await asyncio.to_thread(self._start_and_program, services, environment.get("PATH", os.defpath))
-        refusal = self._refusal(start, program) or await asyncio.to_thread(self._changed, services, program, context)
+        refusal = self._refusal(start, program)
+        if refusal is None and context.rehearsal is None:
+            refusal = await asyncio.to_thread(self._changed, services, program, context)
         if refusal is not None:
             raise refusal
-        timeout_s, network = self._timeout(), self.definition.network
         plain = ProcessSpec(
             argv=(program, *words[1:]),
             cwd=start.resolved,
             env=environment,
-            timeout_s=timeout_s,
+            timeout_s=self._timeout(),
             output_limit=settings.output_limit,
             memory_limit=settings.memory_limit,
         )
         opened = (await asyncio.to_thread(self.reads.now)).opened()
+        cache, network = f"tool-{self.definition.name} {program}", self.definition.network
+        return CommandRun(plain, cache, shlex.join(words), network=network, opened=opened)
+
+    async def _ran(self, services: CliServices, run: CommandRun, context: ToolCallContext) -> ProcessOutcome:
+        """Run a program that was allowed. One that only reads needs no copy."""
+        changes = context.unasked is False and self._spec.category is not Category.READ
+        if services.in_copies is not None and changes:
+            ran = await services.in_copies.run(run, context)
+            if ran is not None:
+                return ran.outcome
         grants = context.meta.unattended is None
-        cache = f"tool-{self.definition.name} {program}"
         confined = await asyncio.to_thread(
-            services.confinement.wrap, plain, network=network, grants=grants, cache=cache, opened=opened
+            services.confinement.wrap, run.plain, network=run.network, grants=grants, cache=run.cache, opened=run.opened
         )
-        outcome = await services.runner.run(confined, token, context.progress)
-        uses_network = not network and (await self._read(services, words, start.resolved)).uses_network
-        hint = f"[No network: {self.definition.offline}.]\n" if uses_network else ""
-        return result_of(outcome, plain, hint, services.confinement.probe().kind)
+        return await services.runner.run(confined, context.meta.cancellation, context.progress)
 
     def _changed(self, services: CliServices, program: str, context: ToolCallContext) -> ToolFailure | None:
         """The failure where another program has the name than the one that was judged (R-PRM-5); else None."""

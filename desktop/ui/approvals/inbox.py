@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QStyleOptionViewItem
 
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.approvals.call_words import asks_words
+from desktop.presenter.approvals.outcome_words import brief_words
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.properties import pane
@@ -80,6 +81,8 @@ class InboxModel(QAbstractListModel):
         """The agent and the thread that a request comes from."""
         agent = self._titles.get(request.chain[0], request.chain[0]) if request.chain else ""
         code = f"code {request.place.partition(':')[0]}" if request.place else ""
+        if request.is_outcome:
+            return brief_words(request)
         return shown_line(", ".join(part for part in (agent, code, self._thread_title(request.seen_in)) if part))
 
     def tick(self) -> None:

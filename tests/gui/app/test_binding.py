@@ -168,6 +168,8 @@ async def test_a_command_is_bound_to_its_folder_its_script_and_the_network_it_wa
     one = [call("bash", command="sh make.sh; touch mark"), [{"text": "k"}]]
     app = await start(*one * 3)
     settings, folder = app.models.settings, app.home.path / "workspace"
+    settings.set("tools.commands_first", "ask")
+    await app.until(lambda: settings.get("tools.commands_first") == "ask", "the setting")
     script = folder / "make.sh"
     script.write_text("echo harmless")
 

@@ -10,6 +10,7 @@ from desktop.settings import SettingsService
 
 CHANGES = [
     ("tools.bash.network", "always", "shell_network", "always"),
+    ("tools.commands_first", "ask", "commands_first", "ask"),
     ("tools.bash.path", "/opt/bash", "bash_path", "/opt/bash"),
     ("tools.bash.timeout_s", 30, "tool_timeout_s", 30),
     ("tools.output_limit_bytes", 5_000, "output_limit", 5_000),

@@ -11,7 +11,8 @@ from desktop.settings.spec import flat
 
 KEYS = """
 appearance.theme appearance.text_scale appearance.reduce_motion models.default models.connections tools.bash.timeout_s
-tools.bash.network tools.bash.path tools.timeouts tools.output_limit_bytes tools.memory_gb tools.offered
+tools.bash.network tools.bash.path tools.timeouts tools.commands_first
+tools.output_limit_bytes tools.memory_gb tools.offered
 tools.offered_share tools.env_allowlist security.allowed_paths
 security.denied_paths
 security.auto_approve_workspace_writes security.auto_approve_reading_commands
@@ -40,6 +41,7 @@ def test_every_setting_is_there_with_all_that_a_page_needs():
 
 CAREFUL = {
     "tools.bash.network": "as asked",
+    "tools.commands_first": "show",
     "tools.offered": 40,
     "tools.offered_share": 10,
     "security.auto_approve_workspace_writes": False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import QPointF, QSize, Signal
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -20,12 +20,16 @@ from desktop.ui.widgets.controls.patient_button import PatientButton
 from desktop.ui.widgets.controls.slip import last_pressed
 from desktop.ui.widgets.tips import plain_tip
 
+DROP, DROP_REASON, MORE = "Drop all", "Drop with a reason…", "More answers…"
+"""Of a call that was made in a copy."""
+TAKE_TIP = "Take over what is ticked, all of it or nothing (Ctrl+Enter)"
+NOTHING_TICKED = "Tick what is to be taken over"
 ALLOW_TIP = "Allow exactly this call (Ctrl+Enter)"
 RUN_TIP = "Allow calls like this one until the run ends"
 ALWAYS_TIP = "See the rule that would allow this, change it, and try it"
 UNREAD_TIP = "Scroll through all of this call first"
 REASON, EDIT, ALWAYS = "Deny with a reason…", "Edit and allow…", "Always allow…"
-SHORT = {REASON: "Reason…", EDIT: "Edit…", ALWAYS: "Always…"}
+SHORT = {REASON: "Reason…", DROP_REASON: "Reason…", MORE: "More…", EDIT: "Edit…", ALWAYS: "Always…"}
 """What stands on a button where the whole of it has no room; a screen reader and the tooltip say all of it."""
 GAP = 8
 Line = tuple[list[Button], list[Button]]
@@ -56,16 +60,20 @@ class Answers(QWidget):
         self.allow_run = AllowButton("Allow for this run", "normal")
         self.allow_run.setToolTip(RUN_TIP)
         look: Kind = "admin" if admin else "primary"
+        self._look: Kind = look
         key = "" if compact else "Ctrl+Enter"
         self.allow = AllowButton("Allow once", look, icon="admin" if admin else "allow", key=key)
         self.allow.setToolTip(ALLOW_TIP)
         self.more = ask_unknown(self.deny, self.allow, self.chosen.emit) if request.unknown else []
+        self.unfold = OneClickButton(MORE, "quiet", tip="Edit it, or allow calls like it")
+        self._is_outcome = request.is_outcome
         self._allow_tip = AGAIN_TIP if request.unknown else ALLOW_TIP
         always = always and not request.unknown and may_always(request)
         offered: tuple[tuple[Button, bool], ...] = (
             (self.deny, True),
             *((one, True) for one in self.more),
             (self.reason, not request.unknown),
+            (self.unfold, self._is_outcome),
             (self.edit, "allow_edited" in request.choices),
             (self.always, always),
             (self.allow_run, "allow_run" in request.choices),
@@ -74,6 +82,7 @@ class Answers(QWidget):
         for button, is_offered in offered:
             button.setParent(self)
             button.setVisible(is_offered)
+        self._folded = self._of_outcome(keys) if self._is_outcome else ()
         self._is_short = False
         self._offered = [button for button, is_offered in offered if is_offered]
         self._careful: tuple[PatientButton | AllowButton, ...] = (
@@ -86,15 +95,48 @@ class Answers(QWidget):
         self._connect()
         theme().changed.connect(self._place)
 
+    def _of_outcome(self, keys: str) -> tuple[Button, ...]:
+        """The words for what ran in a copy; returns the answers that are folded away."""
+        self.deny.set_label(DROP)
+        self.deny.setToolTip(plain_tip(f"Drop the copy with all that it did there ({keys})"))
+        self.reason.set_label(DROP_REASON)
+        self.reason.setToolTip("Drop it, and tell the model why")
+        folded = tuple(one for one in (self.edit, self.always, self.allow_run) if not one.isHidden())
+        for button in folded:
+            button.hide()
+        return folded
+
     def _connect(self) -> None:
         self.deny.clicked.connect(lambda: self.chosen.emit("deny"))
         self.reason.clicked.connect(lambda: self.chosen.emit("reason"))
         self.edit.clicked.connect(lambda: self.chosen.emit("edit"))
+        self.unfold.clicked.connect(self._unfold)
         self.always.clicked.connect(lambda: self.chosen.emit("always"))
         self.allow_run.agreed.connect(lambda: self.chosen.emit("allow_run"))
         self.allow.agreed.connect(lambda: self.chosen.emit("allow_once"))
         self.allow.too_soon.connect(self.allow_run.arm)
         self.allow_run.too_soon.connect(self.allow.arm)
+
+    def _unfold(self) -> None:
+        """Show the answers that are seldom given."""
+        for button in self._folded:
+            button.show()
+        self.unfold.hide()
+        self._place()
+        if self._folded:
+            self._folded[0].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def say_taken(self, words: str, *, some: bool, decided: bool) -> None:
+        """What would be taken over: nothing is no answer, and what is not decided yet is not the filled one."""
+        if self.allow.label != words:
+            self.allow.set_label(words)
+            self.allow.setAccessibleName(words)
+            self._place()
+        self.allow.setEnabled(some)
+        self.allow_run.setEnabled(some)
+        self.allow.set_awake(self._look if decided else "normal")
+        self._allow_tip = TAKE_TIP if some else NOTHING_TICKED
+        self.allow.setToolTip(plain_tip(self._allow_tip))
 
     def arm(self) -> None:
         """The request has just come into sight."""
@@ -128,7 +170,7 @@ class Answers(QWidget):
     def fold(self, folded: bool) -> None:
         """Without what allows, as long as that is held anyway and its room is needed."""
         for button in (self.allow_run, self.allow):
-            if button in self._offered:
+            if button in self._offered and (button not in self._folded or self.unfold.isHidden()):
                 button.setVisible(not folded)
         self._place()
 
@@ -172,7 +214,9 @@ class Answers(QWidget):
 
     def _name(self, *, short: bool) -> None:
         self._is_short = short
-        for button, name in ((self.reason, REASON), (self.edit, EDIT), (self.always, ALWAYS)):
+        reason = DROP_REASON if self._is_outcome else REASON
+        names = ((self.reason, reason), (self.edit, EDIT), (self.always, ALWAYS), (self.unfold, MORE))
+        for button, name in names:
             words = SHORT[name] if short else name
             if button.label != words:
                 button.set_label(words)
@@ -183,7 +227,7 @@ class Answers(QWidget):
         as many as it takes, and never what denies beside what allows."""
         shown = [button for button in self._offered if not button.isHidden()]
         yes: list[Button] = [button for button in shown if isinstance(button, AllowButton)]
-        change: list[Button] = [button for button in shown if button is self.edit or button is self.always]
+        change: list[Button] = [one for one in shown if one in (self.edit, self.always, self.unfold)]
         no: list[Button] = [button for button in shown if button not in yes and button not in change]
         if _needed(shown, short=False) <= width:
             return [(no, change + yes)]

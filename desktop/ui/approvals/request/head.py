@@ -83,7 +83,7 @@ class RequestHead(QWidget):
     ) -> None:
         """``titles`` are what a person reads of agents, by their names."""
         super().__init__()
-        column = Column(self, spacing=12)
+        column = self._column = Column(self, spacing=12)
         if request.unknown and with_deny_all:
             column.addWidget(Text(ASKS, "title"))
         column.addLayout(_title_row(request))
@@ -101,6 +101,10 @@ class RequestHead(QWidget):
         deny_all.setToolTip("Deny this and every other request of the same run")
         deny_all.clicked.connect(self.deny_all)
         lower.addWidget(deny_all, 0, Qt.AlignmentFlag.AlignTop)
+
+    def put_below_title(self, widget: QWidget) -> None:
+        """What is to be known before everything else."""
+        self._column.insertWidget(self._column.count() - 1, widget)
 
     def _rule(self, pattern: str, *, linked: bool) -> QWidget:
         """The rule that says to ask; beside the list of rules with a way there."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QWidget
 from desktop.domain.permission import Choice, PermissionRequest
 from desktop.presenter.approvals.command_summary import summarise_command
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.approvals.outcome_words import take_words
 from desktop.presenter.approvals.request_words import (
     CHANGED,
     EDITED,
@@ -30,6 +31,7 @@ from desktop.ui.approvals.request.commands import CommandBlock, CommandCard
 from desktop.ui.approvals.request.editing import ask_reason, edit_arguments
 from desktop.ui.approvals.request.head import RequestHead
 from desktop.ui.approvals.request.lines_view import LinesView
+from desktop.ui.approvals.request.outcome_body import OutcomeBody
 from desktop.ui.approvals.request.reading import CommandSummaryLine, UnreadNotice
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.toggles import CheckBox
@@ -76,10 +78,11 @@ class RequestView(QWidget):
         self._rules = rules
         self._always: AlwaysDialog | None = None
         self._thread_title = thread_title
+        self._head: RequestHead | None = None
         self._request: PermissionRequest | None = None
         self._answers: Answers | None = None
         self._dialog: Dialog | None = None
-        self._card: Card | None = None
+        self._card: Card | OutcomeBody | None = None
         self._words: LinesView | None = None
         self._unread: UnreadNotice | None = None
         self._waits_to_say = 0
@@ -127,6 +130,7 @@ class RequestView(QWidget):
         head.deny_all.connect(self.deny_all)
         head.rule_wanted.connect(self.rule_wanted)
         column.addWidget(head)
+        self._head = head
         if hides_something(request):
             column.addWidget(Notice("ask", HIDDEN))
         self._add_body(request)
@@ -142,6 +146,7 @@ class RequestView(QWidget):
         self._network = _network_tick(request, self._foot_row)
         self._foot_row.addWidget(self._answers)
         self._answers.heed(self._approvals.last_answer)
+        self._follow_ticks()
         self._foot.show()
         if self._words is not None:
             self._words.read.connect(self._read)
@@ -162,7 +167,7 @@ class RequestView(QWidget):
     def clear(self) -> None:
         """Show nothing."""
         self.close_dialog()
-        self._request = self._answers = self._card = None
+        self._request = self._answers = self._card = self._head = None
         self._words = self._unread = self._summary = self._network = None
         clear(self._scroller.column)
         clear(self._foot_row)
@@ -184,11 +189,28 @@ class RequestView(QWidget):
             column.addStretch(1)
             return
         column.addWidget(self._card, 1)
+        if isinstance(self._card, OutcomeBody):
+            self._card.again.connect(self._again)
+            self._card.rows.changed.connect(self._follow_ticks)
+            if self._head is not None:
+                self._head.put_below_title(self._card.notice(request))
         if isinstance(self._card, DiffCard):
             self._card.settled.connect(self._settled)
             self._card.start()
         else:
             self._card.fit()
+
+    def _follow_ticks(self) -> None:
+        """What the answer would take over."""
+        if isinstance(self._card, OutcomeBody) and self._answers is not None and self._request is not None:
+            rows, reading = self._card.rows, self._card.rows.reading
+            some = (rows.count > 0 or not rows.leaves) and not reading.beyond
+            self._answers.say_taken(take_words(rows), some=some, decided=not rows.undecided)
+
+    def _again(self, network: bool) -> None:
+        """Make it in a new copy, unless the press may be meant for the request before."""
+        if self._answers is not None and not self._answers.deny.deaf:
+            self._answer("again", network=network)
 
     def _settled(self) -> None:
         """All of the call is there to be seen. Allowing waits until every line of it has been on the screen; what to do
@@ -326,7 +348,9 @@ class RequestView(QWidget):
             self.answered.emit("allow_once")
         self.left.emit()
 
-    def _answer(self, choice: Choice, *, reason: str = "", edited: Mapping[str, Any] | None = None) -> None:
+    def _answer(
+        self, choice: Choice, *, reason: str = "", edited: Mapping[str, Any] | None = None, network: bool = False
+    ) -> None:
         request = self._request
         if request is None:
             return
@@ -338,17 +362,21 @@ class RequestView(QWidget):
             digest=request.digest,
             reason=reason,
             edited_arguments=edited,
-            with_network=_is_ticked(self._network),
+            with_network=network or _is_ticked(self._network),
+            taken=self._card.rows.taken() if isinstance(self._card, OutcomeBody) else None,
         )
         self.answered.emit(choice)
 
 
 def _make_card(
     request: PermissionRequest, voided: PermissionRequest | None
-) -> tuple[Card | None, LinesView | None, QWidget | None]:
+) -> tuple[Card | OutcomeBody | None, LinesView | None, QWidget | None]:
     """What would happen, the words of it that have to be seen, and what stands over it; none of it for a call that has
     no arguments, whose facts say all."""
     kind = request.preview.get("kind")
+    if request.is_outcome:
+        body = OutcomeBody(request)
+        return body, body.words, None
     if kind == "diff":
         diff = DiffCard(request, voided)
         return diff, diff.words, None
@@ -381,7 +409,8 @@ def _warnings(request: PermissionRequest) -> Iterator[Notice]:
     if request.refused:
         yield Notice("failed", refused_words(request))
     edited = request.original is not None and not request.unknown and not request.refused
-    for holds, words, icon in ((request.stale, CHANGED, "retry"), (edited, EDITED, "write")):
+    stale = request.stale and not request.is_outcome  # which says so itself
+    for holds, words, icon in ((stale, CHANGED, "retry"), (edited, EDITED, "write")):
         if holds:
             yield Notice("info", words, icon=icon)
     if request.unknown:

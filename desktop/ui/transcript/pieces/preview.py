@@ -10,6 +10,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.domain.sequences import in_common
 from desktop.domain.words import count_words, size_of, size_words
 from desktop.presenter.approvals.command_summary import summarise_command
+from desktop.presenter.approvals.outcome_words import brief_words
 from desktop.ui.theme.paint import badge_look
 from desktop.ui.widgets.folded import folded, lines_of
 from desktop.ui.widgets.shown import shown, shown_line
@@ -48,6 +49,11 @@ def preview_of(request: PermissionRequest) -> Preview:
         return Preview((PreviewLine("", "", text[:LONGEST_LINE]),), len(text) <= LONGEST_LINE)
     if preview.get("kind") == "diff":
         return _diff(str(preview.get("before") or ""), str(preview.get("after") or ""), bool(preview.get("new")))
+    if request.is_outcome:
+        lines, _ = _command(str(preview.get("command") or " ".join(map(str, preview.get("argv") or ()))))
+        return Preview(
+            (PreviewLine("", "summary", f"{brief_words(request)}; nothing is real yet"), *lines), whole=False
+        )
     if preview.get("kind") != "command":
         return Preview(whole=False)
     lines, whole = _command(str(preview.get("command") or ""))

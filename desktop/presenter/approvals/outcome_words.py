@@ -1,0 +1,166 @@
+"""What a command did in its copy, in words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from desktop.domain.lazy import lazy_module
+from desktop.domain.outcomes import LeftOut, LeftOutKind, OutcomeReading
+from desktop.domain.permission import PermissionRequest
+from desktop.domain.words import count_words
+from desktop.presenter.approvals.outcome_rows import OutcomeRows, TickedFile, TickedFolder, WhatKind
+from desktop.presenter.common.shown import shown_line
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = lazy_module("difflib")
+
+NOTHING_REAL = "It ran in a copy. Nothing is real yet."
+TAKE = "Here is what it did; you take over all, some or none of it."
+NOTHING_DONE = "It changed no file. Here is what it wrote; you pass it on to the model or not."
+BEYOND = "It changed {many} files more than can be looked at one by one, so it can only be dropped."
+_ENDED = {"timeout": "stopped at its time limit", "memory": "ended: too much memory", "disk": "ended: its copy is full"}
+_LEFT: Mapping[LeftOutKind, str] = {
+    "special": "a pipe, socket or device, which is never taken over",
+    "name": "a name that is no text or too long, which is never taken over",
+    "setuid": "would run as another user; it is taken over without that right",
+    "linked": "another name of a file beside it; it becomes a file of its own",
+}
+
+
+def made_of(request: PermissionRequest) -> str:
+    """How it ran there."""
+    preview = request.preview
+    made = time.strftime("%H:%M:%S", time.localtime(float(preview.get("made_at") or 0.0)))
+    how = "an overlay" if preview.get("copied") == "overlay" else "every file copied"
+    return f"a copy made at {made} ({how}), network {'on' if preview.get('network') else 'off'}"
+
+
+def ended_words(preview: Mapping[str, Any]) -> str:
+    """How it ended, in two or three words."""
+    ended = str(preview.get("ended"))
+    return _ENDED.get(ended, f"exit code {preview.get('exit_code')}")
+
+
+def seconds_words(preview: Mapping[str, Any]) -> str:
+    """How long it took."""
+    elapsed = float(preview.get("elapsed_s") or 0.0)
+    return f"{elapsed:.1f} s" if elapsed < 100 else f"{elapsed:,.0f} s"
+
+
+def tried_words(hosts: Iterable[str]) -> str:
+    """Which computers it tried to reach."""
+    names = [shown_line(host)[:80] for host in hosts if host]
+    return ", ".join(names) if names else "the network"
+
+
+def summary_words(rows: OutcomeRows) -> str:
+    """``31 made, 7 changed, 2 deleted``, or what is left out of it."""
+    if rows.left_out:
+        return f"{rows.left_out} left out until you have chosen"
+    if rows.waiting:
+        return f"{rows.waiting} left out until you have opened {'it' if rows.waiting == 1 else 'them'}"
+    return kinds_words(rows.kinds)
+
+
+def kinds_words(kinds: Mapping[WhatKind, int]) -> str:
+    """How many of each kind."""
+    names = {"rights": "with other rights"}
+    return ", ".join(f"{many:,} {names.get(kind, kind)}" for kind, many in kinds.items())
+
+
+def count_of(rows: OutcomeRows) -> str:
+    """``41 files``, or ``39 of 41 files``."""
+    whole = count_words(len(rows.leaves), "file")
+    return whole if rows.count == len(rows.leaves) else f"{rows.count:,} of {whole}"
+
+
+def take_words(rows: OutcomeRows) -> str:
+    """What stands on the button."""
+    many, whole = rows.count, len(rows.leaves)
+    if not whole:
+        return "Pass on its output"
+    if many == whole:
+        return f"Take over these {many:,}" if many > 1 else "Take over this one"
+    return f"Take over the other {many:,}" if rows.meanwhile and many else f"Take over {many:,}"
+
+
+def changed_words(rows: OutcomeRows) -> tuple[str, str]:
+    """What happened while the person looked: the strong part, and the rest."""
+    many, rest = rows.meanwhile, len(rows.leaves) - rows.meanwhile
+    first = f"{count_words(many, 'real file')} changed while you looked. Nothing was taken over."
+    others = f"The other {rest:,} {'is as it was' if rest == 1 else 'are as they were'}." if rest else ""
+    return first, others
+
+
+def left_words(left: LeftOut) -> str:
+    """One thing that is not taken over as it is."""
+    return f"{shown_line(left.path)[:200]}: {_LEFT[left.kind]}"
+
+
+def spoken(node: TickedFolder | TickedFile | str) -> str:
+    """A row for a screen reader."""
+    if isinstance(node, str):
+        return node
+    if isinstance(node, TickedFile):
+        state = "ticked" if node.ticked else "open it first" if node.waits else "not ticked"
+        parts = [state, "changed meanwhile" if node.meanwhile else "", _kind(node), node.label, node.detail]
+        if node.figures is not None:
+            parts.append(f"{node.figures.added} lines added, {node.figures.removed} removed")
+        return ", ".join(part for part in parts if part)
+    state = {"all": "ticked", "some": "some ticked", "none": "not ticked"}[node.ticked]
+    fold = "unfolded" if node.unfolded else "folded"
+    return f"{state}, folder {node.label}, {kinds_words(node.kinds)}, {fold}"
+
+
+def _kind(leaf: TickedFile) -> str:
+    return "rights" if leaf.kind == "rights" else leaf.kind
+
+
+def listing(folder: TickedFolder) -> str:
+    """What is in a folder, for what can be shown of none of it alone."""
+    return "\n".join(
+        f"{leaf.kind:<8} {shown_line(leaf.path.removeprefix(folder.path + '/'))}" for leaf in folder.leaves
+    )
+
+
+def says_more(reading: OutcomeReading) -> str:
+    """Why nothing of it can be taken over, or ""."""
+    return BEYOND.format(many=f"{reading.beyond:,}") if reading.beyond else ""
+
+
+def brief_words(request: PermissionRequest) -> str:
+    """What it did in one line, for a card or the inbox."""
+    reading = request.preview.get("reading")
+    if not isinstance(reading, OutcomeReading):
+        return ""
+    if reading.meanwhile:
+        return f"{count_words(len(reading.meanwhile), 'file')} changed meanwhile"
+    many = len(reading.changes) + reading.beyond
+    return f"ran in a copy, {count_words(many, 'change')}" if many else "ran in a copy, changed nothing"
+
+
+def as_text(request: PermissionRequest, most: int) -> str:
+    """All that it did as plain text; "" where that is more than ``most`` characters, or not all of it is text."""
+    reading, copy = request.preview.get("reading"), request.preview.get("copy")
+    if not isinstance(reading, OutcomeReading) or copy is None or reading.beyond or reading.uncounted:
+        return ""
+    parts = [str(request.preview.get("command") or ""), "", ended_words(request.preview)]
+    parts += [str(request.preview.get("output") or "").rstrip(), ""]
+    for change in reading.changes:
+        mode = f" {change.before.mode:o} -> {change.after.mode:o}" if change.before.mode != change.after.mode else ""
+        parts.append(f"{shown_line(change.path)}: {change.before.kind} -> {change.after.kind}{mode}")
+        if "file" not in (change.before.kind, change.after.kind):
+            continue
+        if change.path not in reading.figures or change.before.size + change.after.size > most:
+            return ""
+        sides = copy.sides(change)
+        parts += difflib.unified_diff(sides.before.splitlines(), sides.after.splitlines(), lineterm="", n=2)
+        if sum(map(len, parts)) > most:
+            return ""
+    parts += [f"not taken over: {left_words(left)}" for left in reading.left_out]
+    text = "\n".join(parts)
+    return text if len(text) <= most else ""

@@ -1,0 +1,102 @@
+"""Lays copies over folders for one command, then becomes it (Linux). Runs as ``python -I -S layering.py``.
+
+Standalone: standard library only, none of our modules. In a user and a mount namespace of its own it lays an overlay
+over each folder, so that what the command writes there lands in another place and nothing real changes; or it lays a
+copy that was made before over it. Everything is done at open folders: no path with odd characters can be misread as an
+option of the mount, and none can be swapped for a link on the way. Arguments:
+
+``MARK CWD LIMIT COUNT`` and then COUNT times ``REAL MADE WORK``, then ``COMMAND...``. MARK is a file that is made once
+all is in place, by which the caller knows a copy that could not be made from a command that failed. LIMIT is how large
+one file may grow. MADE is what catches the writes, WORK its scratch folder, or "" where MADE is a whole copy.
+
+Exit code 126 when the copy could not be made; else the command's own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import sys
+
+CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
+OPTIONS = "lowerdir={},upperdir={},workdir={},userxattr"
+
+
+def failed(what: str) -> OSError:
+    """The error of the last system call."""
+    code = ctypes.get_errno()
+    return OSError(code, f"{what}: {os.strerror(code)}")
+
+
+def enter(libc: ctypes.CDLL) -> None:
+    """A user namespace in which this user is who they were, and a mount namespace that nobody else sees."""
+    user, group = os.geteuid(), os.getegid()
+    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0:
+        raise failed("no namespace of its own")
+    for name, line in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(line)
+    mount(libc, "none", "/", None, MS_REC | MS_PRIVATE, None)
+
+
+def mount(libc: ctypes.CDLL, source: str, place: str, kind: str | None, flags: int, options: str | None) -> None:
+    """mount(2). Raises OSError."""
+    given = [None if text is None else os.fsencode(text) for text in (source, place, kind, options)]
+    if libc.mount(given[0], given[1], given[2], ctypes.c_ulong(flags), given[3]) != 0:
+        raise failed(f"a copy of {place}" if kind else f"the place {place}")
+
+
+def opened(path: str) -> int:
+    """A folder, held: the very one that this path names without any link."""
+    folder = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)
+    if os.readlink(held(folder)) != path:
+        raise OSError(f"{path} changed while the command was being started")
+    return folder
+
+
+def held(folder: int) -> str:
+    """The name of an open folder."""
+    return f"/proc/self/fd/{folder}"
+
+
+def lay(libc: ctypes.CDLL, layers: list[tuple[str, str, str]]) -> None:
+    """Lay each over its folder, outer ones first. The folders themselves are held before any is covered."""
+    real = [opened(path) for path, _, _ in layers]
+    for folder, (path, made, work) in zip(real, layers, strict=True):
+        place, caught = held(opened(path)), held(opened(made))
+        if work:
+            options = OPTIONS.format(held(folder), caught, held(opened(work)))
+            mount(libc, "overlay", place, "overlay", MS_NOSUID | MS_NODEV, options)
+        else:
+            mount(libc, caught, place, None, MS_BIND, None)
+
+
+def main() -> int:
+    """Enter, lay, and become the command."""
+    mark, cwd, limit, count, *given = sys.argv[1:]
+    many = int(count)
+    layers = [(given[at], given[at + 1], given[at + 2]) for at in range(0, 3 * many, 3)]
+    command = given[3 * many :]
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        enter(libc)
+        lay(libc, layers)
+        os.chdir(cwd)  # the folder as it is now, with the copy over it
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        most = int(limit) if most == resource.RLIM_INFINITY else min(most, int(limit))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError as error:
+        os.write(2, f"The copy could not be made: {error}\n".encode("utf-8", "replace"))
+        return 126
+    try:
+        os.execv(command[0], command)
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode("utf-8", "replace"))
+    return 127
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""Of which folders a command gets a copy, and where none can be had."""
+
+from __future__ import annotations
+
+import os
+
+from desktop.domain.outcomes import NoCopy
+from desktop.safety.boundary.mounts import Mounts
+from desktop.safety.boundary.paths import is_within
+from desktop.safety.confinement.profile import SandboxProfile, by_depth
+
+REMOTE = frozenset(
+    {
+        "9p",
+        "afs",
+        "ceph",
+        "cifs",
+        "coda",
+        "gfs2",
+        "glusterfs",
+        "lustre",
+        "ncpfs",
+        "nfs",
+        "nfs4",
+        "ocfs2",
+        "smb3",
+        "smbfs",
+    }
+)
+"""File systems on which others write, too: what a copy shows of them can be wrong while it is looked at."""
+
+
+def outermost(folders: tuple[str, ...]) -> list[str]:
+    """Without those that lie in another one."""
+    found: list[str] = []
+    for path in by_depth(set(folders)):
+        if not any(is_within(path, above) for above in found):
+            found.append(path)
+    return found
+
+
+def folders_to_copy(profile: SandboxProfile, own: str, mounts: Mounts) -> list[str]:
+    """The folders that a command in this sandbox may write, with the mounts inside them: outer ones first. ``own`` is
+    where copies are kept. Raises NoCopy. Blocks for some system calls."""
+    found = []
+    for root in outermost(profile.writable):
+        if root == "/" or is_within(own, root):
+            raise NoCopy(f"{root} is open to commands, and Assent's own data lies in it.")
+        found.append(root)
+        closed = (*profile.sealed, *profile.hidden)
+        for point in mounts.points_below(root):
+            if any(is_within(point, path) for path in closed):
+                continue
+            if not os.path.isdir(point):
+                raise NoCopy(f"{point} is mounted inside {root}.")
+            found.append(point)
+    for folder in found:
+        kind = mounts.kind_of(folder)
+        if kind in REMOTE:
+            raise NoCopy(f"{folder} is on a network file system ({kind}).")
+        if kind.startswith("fuse"):
+            raise NoCopy(f"{folder} is on a file system of another program ({kind}).")
+    return list(by_depth(set(found)))

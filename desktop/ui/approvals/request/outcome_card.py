@@ -1,0 +1,184 @@
+"""What a command did, file by file: rows with ticks at the left, what is behind the chosen one at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QFrame, QSizePolicy, QStackedLayout, QWidget
+
+from desktop.domain.outcomes import ChangeSides, CommandCopy
+from desktop.domain.permission import PermissionRequest
+from desktop.presenter.approvals.outcome_rows import OutcomeRows, TickedFile, TickedFolder
+from desktop.presenter.approvals.outcome_words import count_of, listing, summary_words
+from desktop.ui.approvals.request.background import Background
+from desktop.ui.approvals.request.body import arguments_view
+from desktop.ui.approvals.request.diffing import DiffRow, diff, new_file, plain_rows
+from desktop.ui.approvals.request.lines_view import LinesView
+from desktop.ui.approvals.request.outcome_list import OutcomeList, figures_words, tick_box
+from desktop.ui.theme import theme
+from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.focus import Ringed
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Text
+
+LIST, HEIGHT, NARROW = 338, 300, 640
+"""Pixels at 100 %: the list, the least height of the card, and the width below which the list stands over the rest."""
+_VIEWS = (("diff", "Diff"), ("result", "Result"), ("arguments", "Arguments"))
+
+
+class TickAll(Ringed, QAbstractButton):
+    """The tick over all rows: all, some or none."""
+
+    def __init__(self, rows: OutcomeRows) -> None:
+        super().__init__()
+        self._rows = rows
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        sized(self, height=20)
+        self.setFixedWidth(theme().px(18))
+        self.setAccessibleName("Everything that it did")
+        self.clicked.connect(lambda: rows.tick(None, rows.ticked != "all"))
+        rows.changed.connect(self._say)
+        self._say()
+
+    def _say(self) -> None:
+        words = {"all": "all of it is ticked", "some": "some of it is ticked", "none": "nothing is ticked"}
+        self.setAccessibleDescription(words[self._rows.ticked])
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The box."""
+        states = {"all": Qt.CheckState.Checked, "some": Qt.CheckState.PartiallyChecked}
+        tick_box(QPainter(self), self.rect(), states.get(self._rows.ticked, Qt.CheckState.Unchecked))
+
+
+class OutcomeCard(QFrame):
+    """``opened`` when a person has a row before them."""
+
+    opened = Signal()
+
+    def __init__(self, request: PermissionRequest, rows: OutcomeRows, copy: CommandCopy) -> None:
+        super().__init__()
+        self.setProperty("pane", "card")
+        self._rows, self._copy = rows, copy
+        self._node: TickedFile | TickedFolder | None = None
+        self._sides = ChangeSides()
+        self._head = self._make_head()
+        self.list = OutcomeList(rows)
+        self.list.opened.connect(self._open)
+        self.diff_view, self.result_view = LinesView("Changes of the chosen file"), LinesView("The file afterwards")
+        self._stack = QStackedLayout()
+        for view in (self.diff_view, self.result_view, arguments_view(request.arguments)):
+            self._stack.addWidget(view)
+        column = Column(self, margins=1, spacing=0)
+        column.addWidget(self._head)
+        self._split = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._split.setSpacing(0)
+        self._side = QFrame()
+        self._side.setProperty("pane", "side")
+        Column(self._side, spacing=0).addWidget(self.list)
+        self._split.addWidget(self._side)
+        right = QWidget()
+        right.setLayout(self._stack)
+        self._split.addWidget(right, 1)
+        column.addLayout(self._split, 1)
+        sized(self, min_height=HEIGHT)
+        self._background = Background(self, self._show)
+        rows.changed.connect(self._say)
+        self._say()
+        self.list.show_first()
+
+    def _make_head(self) -> QWidget:
+        head = sized(pane("header"), height=36)
+        row = Row(head, margins=(12, 0, 8, 0), spacing=8)
+        self.tick_all = TickAll(self._rows)
+        row.addWidget(self.tick_all)
+        self.count, self.summary = Text("", "medium"), Text("", "small", "2", elide="right")
+        row.addWidget(self.count)
+        row.addWidget(self.summary, 1)
+        self._plus, self._minus = Text("", "small", "diff-add"), Text("", "small", "diff-del")
+        row.addWidget(self._plus)
+        row.addWidget(self._minus)
+        self.choice = Segmented("What to show", _VIEWS, small=True)
+        self.choice.chosen.connect(self._show_view)
+        row.addWidget(self.choice)
+        return head
+
+    def _say(self) -> None:
+        """The figures follow the ticks."""
+        self.count.setText(count_of(self._rows))
+        self.summary.setText(summary_words(self._rows))
+        words = {token: text for text, token in figures_words(self._rows.lines())}
+        for label, token in ((self._plus, "diff-add"), (self._minus, "diff-del")):
+            label.setText(words.get(token, ""))
+            label.setVisible(token in words)
+
+    def _show_view(self, name: str) -> None:
+        self._stack.setCurrentIndex([value for value, _ in _VIEWS].index(name))
+
+    def _open(self, node: TickedFile | TickedFolder) -> None:
+        self._node = node
+        self.diff_view.set_rows((DiffRow("hunk", 0, "comparing…"),))
+        if isinstance(node, TickedFolder):
+            self._background.cancel()
+            self.diff_view.set_text(listing(node))
+            self.result_view.set_text(listing(node))
+            self._looked_at()
+            return
+        copy, change = self._copy, node.change
+
+        def find() -> tuple[tuple[DiffRow, ...], tuple[DiffRow, ...]]:
+            return rows_of(node, copy.sides(change))
+
+        self._background.start(find)
+
+    def _show(self, found: object) -> None:
+        if isinstance(found, tuple):
+            changes, result = found
+            self.diff_view.set_rows(changes)
+            self.result_view.set_rows(result)
+            self._looked_at()
+
+    def _looked_at(self) -> None:
+        if self._node is not None:
+            self._rows.open(self._node)
+            self.opened.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The list beside the file, or over it where that is narrow."""
+        super().resizeEvent(event)
+        t = theme()
+        narrow = self.width() < t.px(NARROW)
+        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        if way != self._split.direction():
+            self._split.setDirection(way)
+        if narrow:
+            self._side.setMinimumWidth(0)
+            self._side.setMaximumWidth(16_777_215)
+            self._side.setFixedHeight(min(t.px(150), self.list.content_height + 2))
+        else:
+            self._side.setMinimumHeight(0)
+            self._side.setMaximumHeight(16_777_215)
+            self._side.setFixedWidth(min(t.px(LIST), self.width() * 2 // 5))
+
+
+def rows_of(leaf: TickedFile, sides: ChangeSides) -> tuple[tuple[DiffRow, ...], tuple[DiffRow, ...]]:
+    """The difference of one file, and the file afterwards. Pure, for a thread."""
+    change, name = leaf.change, shown_line(leaf.label)
+    if leaf.kind == "rights":
+        words = f"{name}: rights {change.before.mode:o} become {change.after.mode:o}"
+        return (DiffRow("hunk", 0, words),), (DiffRow("hunk", 0, words),)
+    if "folder" in (change.before.kind, change.after.kind) and "file" not in (change.before.kind, change.after.kind):
+        words = f"{name}: the folder is {leaf.kind}"
+        return (DiffRow("hunk", 0, words),), (DiffRow("hunk", 0, words),)
+    if sides.why:
+        words = f"{name} {sides.why}, so that it is not shown line by line"
+        sizes = f"{change.before.size:,} bytes before, {change.after.size:,} bytes after"
+        return (DiffRow("hunk", 0, words), DiffRow("hunk", 0, sizes)), (DiffRow("hunk", 0, words),)
+    if leaf.kind == "renamed":
+        moved = (DiffRow("hunk", 0, f"moved from {shown_line(leaf.detail)}, with the same content"),)
+        return moved, (*moved, *plain_rows(sides.after))
+    found = new_file(sides.after) if change.before.kind == "absent" else diff(sides.before, sides.after)
+    empty = (DiffRow("hunk", 0, "the file is empty" if not sides.after else "its lines are the same"),)
+    return found.rows or empty, plain_rows(sides.after)
