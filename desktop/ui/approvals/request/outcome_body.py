@@ -4,7 +4,7 @@ tried to reach, and what it did file by file."""
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from desktop.domain.outcomes import CommandCopy, OutcomeReading
 from desktop.domain.permission import PermissionRequest
@@ -103,6 +103,7 @@ class OutcomeBody(QWidget):
         if self.rows.leaves:
             self.card = _card(request, self.rows, copy)
             column.addWidget(self.card, 1)
+        self.views = self.card.views if self.card is not None else QStackedLayout()
         for notice in _left_out(reading):
             column.addWidget(notice)
 

@@ -68,9 +68,9 @@ class OutcomeCard(QFrame):
         self.list = OutcomeList(rows)
         self.list.opened.connect(self._open)
         self.diff_view, self.result_view = LinesView("Changes of the chosen file"), LinesView("The file afterwards")
-        self._stack = QStackedLayout()
+        self.views = QStackedLayout()
         for view in (self.diff_view, self.result_view, arguments_view(request.arguments)):
-            self._stack.addWidget(view)
+            self.views.addWidget(view)
         column = Column(self, margins=1, spacing=0)
         column.addWidget(self._head)
         self._split = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -80,7 +80,7 @@ class OutcomeCard(QFrame):
         Column(self._side, spacing=0).addWidget(self.list)
         self._split.addWidget(self._side)
         right = QWidget()
-        right.setLayout(self._stack)
+        right.setLayout(self.views)
         self._split.addWidget(right, 1)
         column.addLayout(self._split, 1)
         sized(self, min_height=HEIGHT)
@@ -115,7 +115,7 @@ class OutcomeCard(QFrame):
             label.setVisible(token in words)
 
     def _show_view(self, name: str) -> None:
-        self._stack.setCurrentIndex([value for value, _ in _VIEWS].index(name))
+        self.views.setCurrentIndex([value for value, _ in _VIEWS].index(name))
 
     def _open(self, node: TickedFile | TickedFolder) -> None:
         self._node = node
