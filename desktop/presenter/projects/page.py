@@ -217,6 +217,10 @@ def file_line(file: InstructionFile) -> FileLine:
     return FileLine(file.why or file.state, "never told", "deny", "text-2")
 
 
+LEFT_BY_OTHERS = frozenset({"skills", "agent", "server"})
+"""Icons of what other apps left, which can be looked at on the Skills page."""
+
+
 def parts(look: ProjectLook) -> Sequence[tuple[str, str, str, str]]:
     """(icon, title, where, note) of everything that a folder means and brings."""
     if look.row.folder.closed:

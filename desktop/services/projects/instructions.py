@@ -16,6 +16,7 @@ from desktop.domain.projects import FolderOffer, InstructionFile
 from desktop.domain.safety import GuardedFiles
 from desktop.domain.words import count_words
 from desktop.domain.work_place import WorkPlace
+from desktop.services.projects.offers import offers_in
 from desktop.services.projects.reading import ReadInstructions, names_in, on_the_way, read_all, read_one
 from desktop.store.composer import StateRepository
 
@@ -78,8 +79,13 @@ class ProjectInstructions:
                 kept.append((name, text))
         return kept[::-1]
 
-    async def offer(self, project: str) -> FolderOffer | None:
-        """What the dialog says of them before a folder is used; None where there are none."""
+    async def offers(self, project: str) -> tuple[FolderOffer, ...]:
+        """What a folder brings, before it is used: its instruction files, and what other apps left in it."""
+        own = await self._offer(project)
+        left = await asyncio.to_thread(offers_in, self._within(project), project)
+        return (*((own,) if own is not None else ()), *left)
+
+    async def _offer(self, project: str) -> FolderOffer | None:
         files, met = await self.look(project), await self._state.get(key=KEY + project) is not None
         if not files:
             return None

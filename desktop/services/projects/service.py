@@ -94,8 +94,7 @@ class ProjectService:
         rows = await self.recent()
         folder = await self.judged(path)
         row = next((row for row in rows if row.folder.path == folder.path), ProjectRow(folder))
-        offered = None if folder.closed else await self.instructions.offer(folder.path)
-        brought = (offered,) if offered is not None else ()
+        brought = () if folder.closed else await self.instructions.offers(folder.path)
         return ProjectLook(ProjectRow(folder, row.threads, row.used_at), brought)
 
     async def closed(self, paths: Iterable[str]) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -24,10 +24,11 @@ def open_plain(path: Path | str, *, follow: bool = True) -> IO[bytes]:
     return os.fdopen(handle, "rb")
 
 
-def copy_folder(folder: Path, into: StagedFiles) -> None:
-    """All plain files below a folder; links are counted and left out. Raises ImportRefused; blocks."""
+def copy_folder(folder: Path, into: StagedFiles, only: Sequence[str] = ()) -> None:
+    """All plain files below a folder, or of ``only`` these places in it; links are counted and left out. Raises
+    ImportRefused; blocks."""
     try:
-        for entry, rel in _below(str(folder), into):
+        for entry, rel in _below(str(folder), into, only=only):
             with open_plain(entry.path, follow=False) as source:
                 runnable = bool(os.fstat(source.fileno()).st_mode & stat.S_IXUSR)
                 into.write(rel, source, runnable=runnable)
@@ -35,18 +36,20 @@ def copy_folder(folder: Path, into: StagedFiles) -> None:
         raise ImportRefused(f"{folder} cannot be read: {error.strerror}.") from error
 
 
-def _below(folder: str, into: StagedFiles, above: str = "") -> Iterator[tuple[os.DirEntry[str], tuple[str, ...]]]:
+def _below(
+    folder: str, into: StagedFiles, above: str = "", only: Sequence[str] = ()
+) -> Iterator[tuple[os.DirEntry[str], tuple[str, ...]]]:
     with os.scandir(folder) as entries:
         found = sorted(islice(entries, MAX_ENTRIES + 1), key=lambda entry: entry.name)
     for entry in found:
         rel = f"{above}/{entry.name}" if above else entry.name
         parts = into.wanted(rel)
-        if not parts:
+        if not parts or (only and not any(rel == one or one.startswith(f"{rel}/") for one in only)):
             continue
         if entry.is_symlink():
             into.links += 1
         elif entry.is_dir(follow_symlinks=False):
-            yield from _below(entry.path, into, rel)
+            yield from _below(entry.path, into, rel, () if rel in only else only)
         elif entry.is_file(follow_symlinks=False):
             yield entry, parts
         else:

@@ -15,7 +15,9 @@ from desktop.domain.hidden_characters import HIDDEN
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.importing.limits import ENDINGS, ImportRefused
 
-SourceKind = Literal["git", "folder", "archive"]
+SourceKind = Literal["git", "folder", "archive", "project"]
+"""``project``: of a folder on this computer only what other apps left in it, as it lies there now."""
+PROJECT = "project:"
 Protocol = Literal["https", "ssh", "file", ""]
 MAX_ADDRESS = 1_000
 MAX_NAME = 40
@@ -48,6 +50,8 @@ def read_address(text: str) -> Address:
         raise ImportRefused("This is no address of a repository.", next_step=_NEXT)
     if text.startswith("-"):
         raise ImportRefused("An address cannot begin with a hyphen.", next_step=_NEXT)
+    if text.startswith(PROJECT):
+        return _of_project(text.removeprefix(PROJECT))
     if text.startswith("file://"):
         return _on_this_computer(text.removeprefix("file://"))
     if "://" in text:
@@ -61,6 +65,13 @@ def read_address(text: str) -> Address:
     if re.fullmatch(r"[\w.-]+/[\w.-]+", text):
         raise ImportRefused(f"{text} says no host.", next_step=f"Give the whole address, such as https://host/{text}.")
     raise ImportRefused("This is no address of a repository.", next_step=_NEXT)
+
+
+def _of_project(path: str) -> Address:
+    path = os.path.normpath(os.path.expanduser(path))
+    if not os.path.isabs(path) or not os.path.isdir(path):
+        raise ImportRefused(f"{path} is no folder.", next_step="Choose the folder of the project again.")
+    return Address(f"{PROJECT}{path}", "project", "", path)
 
 
 def _of_url(text: str) -> Address:

@@ -291,7 +291,7 @@ def _of_converted(made: Path, kind: OfferKind, rel: str, found: plugins.Converte
 def _servers(texts: Mapping[str, str], read_servers: ReadServers) -> list[RepositoryOffer]:
     found: list[RepositoryOffer] = []
     for rel, text in texts.items():
-        if not rel.endswith((plugins.SERVERS, plugins.PLUGIN)):
+        if not rel.endswith((plugins.SERVERS, plugins.VSCODE, plugins.PLUGIN)):
             continue
         declared = plugins.server_text(rel, text)
         for one in read_servers(declared) if declared else ():

@@ -19,7 +19,11 @@ from desktop.yaml_text.mapping import read_mapping
 
 SERVERS = ".mcp.json"
 PLUGIN, MARKETPLACE = ".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"
-DECLARATIONS = (SERVERS, PLUGIN, MARKETPLACE, "hooks/hooks.json")
+VSCODE = ".vscode/mcp.json"
+DECLARATIONS = (SERVERS, VSCODE, PLUGIN, MARKETPLACE, "hooks/hooks.json")
+OWN_FOLDERS = (".claude", ".agents")
+"""Where apps keep skills, agents and commands of a project."""
+LEFT_BY_OTHERS = (*OWN_FOLDERS, SERVERS, VSCODE)
 MAX_DESCRIPTION = 1_024
 _NOT_NAME = re.compile(r"[^a-z0-9]+")
 _KEY = re.compile(r"([A-Za-z][\w-]*):(?:[ \t]+(.*)|[ \t]*)$")
@@ -52,7 +56,7 @@ def _in_folder(path: str, folder: str) -> bool:
 
 def roots_of(files: Iterable[str], marketplaces: Mapping[str, str]) -> frozenset[str]:
     """The folders of plugins: those with a ``plugin.json``, those that a marketplace names (path to text), the
-    repository itself, and ``.claude`` folders. "" is the repository."""
+    repository itself, and ``.claude`` and ``.agents`` folders. "" is the repository."""
     found = {""}
     listed = list(files)
     tops = {path.partition("/")[0] for path in listed}
@@ -62,8 +66,7 @@ def roots_of(files: Iterable[str], marketplaces: Mapping[str, str]) -> frozenset
         if path.endswith(PLUGIN):
             found.add(path.removesuffix(PLUGIN).rstrip("/"))
         parts = path.split("/")
-        if ".claude" in parts:
-            found.add("/".join(parts[: parts.index(".claude") + 1]))
+        found.update("/".join(parts[: parts.index(own) + 1]) for own in OWN_FOLDERS if own in parts)
     for path, text in marketplaces.items():
         base = path.removesuffix(MARKETPLACE).rstrip("/")
         found.update(_joined(base, where) for where in _sources(text))

@@ -61,7 +61,7 @@ class Source:
     address: str
     """Where it is; no secret."""
     kind: str
-    """git | folder | archive."""
+    """git | folder | archive | project."""
     commit: str = ""
     """The newest one that was looked at; "" where there are none."""
     looked: float = 0.0

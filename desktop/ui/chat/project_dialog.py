@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.projects import ProjectLook
-from desktop.presenter.projects.page import NOTHING_STARTS, FolderLine, ProjectsViewModel, about, parts
+from desktop.presenter.projects.page import LEFT_BY_OTHERS, NOTHING_STARTS, FolderLine, ProjectsViewModel, about, parts
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.controls.buttons import Button
@@ -96,7 +96,7 @@ class ProjectDialog(Dialog):
 
     chosen = Signal(str)
     look_wanted = Signal(str)
-    """what a folder brings is to be taken over: its kind"""
+    """what other apps left in this folder is to be looked at"""
 
     def __init__(self, window: QWidget, projects: ProjectsViewModel) -> None:
         leave = DialogAnswer(LEAVE, "Leave as it is", "quiet", "Esc")
@@ -189,11 +189,25 @@ class ProjectDialog(Dialog):
         column = self.scroller.column
         clear(column)
         for icon, title, where, note in parts(look):
-            column.addWidget(_part(icon, title, where, note))
+            column.addWidget(self._looked_at(_part(icon, title, where, note), icon, title, look.row.folder.path))
         if not look.row.folder.closed:
             column.addWidget(_part("lock", "", "", NOTHING_STARTS))
         column.addStretch(1)
         self.buttons[USE].setEnabled(not look.row.folder.closed)
+
+    def _looked_at(self, part: QWidget, icon: str, title: str, path: str) -> QWidget:
+        """The same with the way to look at it, where other apps left it."""
+        row = part.layout()
+        if icon in LEFT_BY_OTHERS and isinstance(row, Row):
+            look = Button("Look…", "quiet", small=True)
+            look.setAccessibleName(f"Look at {title}")
+            look.clicked.connect(lambda: self._look(path))
+            row.addWidget(look, 0, Qt.AlignmentFlag.AlignTop)
+        return part
+
+    def _look(self, path: str) -> None:
+        self.answer(LEAVE)
+        self.look_wanted.emit(path)
 
     def _use(self) -> None:
         if self.buttons[USE].isEnabled():

@@ -43,4 +43,5 @@ class ProjectChip(QObject):
         """Let the person choose another folder, or none."""
         dialog = project_dialog.ProjectDialog(self._page.window(), self._models.projects)
         dialog.chosen.connect(self._models.projects.use)
+        dialog.look_wanted.connect(lambda path: self._models.shell.run_command(f"project-offers:{path}"))
         dialog.open()

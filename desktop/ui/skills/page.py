@@ -158,7 +158,7 @@ class SkillsPage(QFrame):
     def _connect_repositories(self, repositories: Repositories) -> None:
         group = self.facets.repositories
         assert group is not None
-        group.add_wanted.connect(self.add_repository)
+        group.add_wanted.connect(self._add_repository)
         group.wanted.connect(lambda name: self.leaving(lambda: repositories.open(name)))
         self.facets.pressed.connect(lambda: repositories.open(""))
         repositories.opened.connect(self._show_repository)
@@ -183,11 +183,23 @@ class SkillsPage(QFrame):
         else:
             self.list.rows.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def add_repository(self) -> None:
-        """Ask for the address of a repository, and look at it."""
-        if self._models.repositories is not None:
-            dialog = AddDialog(self.window(), self._models.repositories)
+    def _add_repository(self) -> None:
+        self.add_repository()
+
+    def add_repository(self, address: str = "") -> None:
+        """Ask for the address of a repository, and look at it; one that is given is looked at, or shown if it is here
+        already. Nothing of it is taken by that."""
+        repositories = self._models.repositories
+        known = (
+            next((v.source.name for v in repositories.views if v.source.address == address), "") if repositories else ""
+        )
+        if repositories is not None and known:
+            self.leaving(lambda: repositories.open(known))
+        elif repositories is not None:
+            dialog = AddDialog(self.window(), repositories)
             dialog.open(dialog.field)
+            if address:
+                dialog.begin(address)
 
     def _shortcuts(self) -> None:
         for keys, act in (

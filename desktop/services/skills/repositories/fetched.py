@@ -16,6 +16,7 @@ from desktop.skills.importing.limits import ImportRefused, StagedFiles
 from desktop.skills.importing.reading import copy_folder
 from desktop.skills.repositories.address import Address
 from desktop.skills.repositories.offers import Brought, Facts, ReadServers, brought
+from desktop.skills.repositories.plugins import LEFT_BY_OTHERS
 from desktop.skills.repositories.tree import MAX_WANTED
 
 
@@ -90,8 +91,8 @@ class Fetched:
 def _copied(address: Address, into: Path, token: CancellationToken) -> Facts:
     """The files of a folder or an archive. Raises ImportRefused."""
     staged = StagedFiles(into, TokenStop(token), MAX_WANTED)
-    if address.kind == "folder":
-        copy_folder(Path(address.path), staged)
+    if address.kind in ("folder", "project"):
+        copy_folder(Path(address.path), staged, LEFT_BY_OTHERS if address.kind == "project" else ())
     else:
         unpack(Path(address.path), staged)
     return Facts(links={"": staged.links} if staged.links else {})

@@ -72,6 +72,11 @@ class AddDialog(Dialog):
         self.buttons["yes"].set_label("Take what it names" if lock else "Add and look")
         self.buttons["yes"].setEnabled(bool(self.field.text().strip()) and not self._repositories.busy)
 
+    def begin(self, address: str) -> None:
+        """Look at a place that the person has chosen already."""
+        self.field.setText(address)
+        self._add()
+
     def _add(self) -> None:
         if self.buttons["yes"].isEnabled():
             self.wrong.hide()
