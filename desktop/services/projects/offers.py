@@ -36,8 +36,8 @@ def offers_in(files: GuardedFiles, project: str) -> tuple[FolderOffer, ...]:
         if skills:
             found.append(FolderOffer("skills", count_words(skills, "skill"), f"{app}/skills", NOT_TAKEN))
         if agents:
-            words = "1 agent or command" if len(agents) == 1 else f"{len(agents)} agents and commands"
-            found.append(FolderOffer("agents", words, app, NOT_TAKEN))
+            title = "1 agent or command" if len(agents) == 1 else f"{len(agents)} agents and commands"
+            found.append(FolderOffer("agents", title, app, NOT_TAKEN))
     for where in DECLARED:
         programs, addresses = _servers(files, os.path.join(project, where))
         if programs or addresses:
