@@ -263,8 +263,8 @@ class Pages(QObject):
         shell.handle("trace", lambda _: on_chats("toggle_trace"))
         shell.handle("agents", lambda _: self._debates.toggle_agents(lambda: on_chats("toggle_agents")))
         shell.handle("new-job", lambda _: self._new_job())
-        shell.handle("new-skill", lambda _: self._new_skill())
-        shell.handle("project-offers", self._look_at_offers)
+        shell.handle("new-skill", lambda _: self._on_skills(lambda page: page.new()))
+        shell.handle("project-offers", lambda at: self._on_skills(lambda page: page.add_repository(f"project:{at}")))
         shell.handle("new-agent", lambda _: self._new_on_page("Agents", m.agents_editor.create))
         shell.handle("new-tool", lambda _: self._new_on_page("CLI tools", m.cli.add))
         shell.handle("open-models", lambda _: self._open_models())
@@ -281,16 +281,10 @@ class Pages(QObject):
         if self._schedules is not None:
             self._schedules.new_job()
 
-    def _look_at_offers(self, project: str) -> None:
-        """What other apps left in a project, on the Skills page."""
+    def _on_skills(self, act: Callable[[skills_page.SkillsPage], None]) -> None:
         self._shell.go("skills")
         if self._skills is not None:
-            self._skills.add_repository(f"project:{project}")
-
-    def _new_skill(self) -> None:
-        self._shell.go("skills")
-        if self._skills is not None:
-            self._skills.new()
+            act(self._skills)
 
     def _new_on_page(self, page: str, make: Callable[[], None]) -> None:
         """On a page of the settings, which is made first."""
