@@ -7,11 +7,12 @@ says. Every method blocks.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from desktop.domain.errors import StoreError
 from desktop.domain.lazy import lazy_module
@@ -64,7 +65,7 @@ class KeptFiles:
             packed = gzip.open(self._path(digest, _PACKED), "rb")
         except FileNotFoundError:
             raise StoreError("What a file was before is not kept any more.", code="changes.gone") from None
-        return cast("BinaryIO", packed)
+        return io.BufferedReader(_Unpacked(cast("BinaryIO", packed)))
 
     def remove(self, digests: Iterable[str]) -> list[str]:
         """Remove contents; those that are gone now."""
@@ -87,3 +88,25 @@ class KeptFiles:
         if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
             raise StoreError("That is no digest of a content.", code="changes.gone")
         return self._folder / digest[:2] / f"{digest}{ending}"
+
+
+class _Unpacked(io.RawIOBase):
+    """Reads a packed content; one that is damaged is said to be."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._packed = packed
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            found = self._packed.read(len(buffer))
+        except (EOFError, OSError, zlib.error) as error:
+            raise StoreError("What was kept of a file is damaged.", code="changes.damaged") from error
+        buffer[: len(found)] = found
+        return len(found)
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()

@@ -261,7 +261,9 @@ class _Images:
 
     def _kept(self, change: FileChange, *, lasting: bool) -> ChangedFile:
         before, why = self._image(change, change.before, self._sources.before, lasting=lasting)
-        after, why_after = self._image(change, change.after, self._sources.after, lasting=lasting)
+        after, why_after = before, why
+        if change.after.digest != change.before.digest or change.after.kind != change.before.kind:
+            after, why_after = self._image(change, change.after, self._sources.after, lasting=lasting)
         if before is None or after is None:
             return ChangedFile(change, not_kept=why or why_after or "unreadable")
         added, removed = counts(before, after)

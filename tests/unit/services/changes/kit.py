@@ -9,9 +9,11 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.threads import ThreadRecord
 from desktop.domain.tools import ToolCallContext
+from desktop.domain.undo import UndoPreview
 from desktop.safety.changes.apply import JournaledApplier
 from desktop.safety.secrets.key_files import holds_keys
 from desktop.services.changes.recording import Keeping, KeepingRecorder
+from desktop.services.changes.service import ChangesService
 from desktop.store import Store
 from desktop.supervision.tasks import TaskOwner
 from tests.unit.safety.world import World
@@ -34,6 +36,7 @@ class Calls:
         self.applier = JournaledApplier(world.policy, str(world.home / "data" / "changes"))
         self.keeping = Keeping(store.changes, store.kept_files, self.applier, self.files, self.limits, holds_keys)
         self.recorder = KeepingRecorder(self.keeping, owner.spawn)
+        self.service = ChangesService(store.changes, store.kept_files, self.recorder, self.files)
         self.count = 0
 
     @property
@@ -53,6 +56,20 @@ class Calls:
             self.files, str(self.root / name), data, expected=None, context=self.context(agent, run)
         )
         return (await self.store.changes.of_thread(thread_id="t"))[-1].change_id
+
+    async def undo(self, *change_ids: str) -> UndoPreview:
+        """Undo them, as shown."""
+        plan = await self.service.plan(change_ids)
+        if plan.preview.does_something:
+            assert await self.service.undo(plan) == ()
+        return plan.preview
+
+    async def last(self) -> str:
+        """The id of the last change."""
+        return (await self.store.changes.of_thread(thread_id="t"))[-1].change_id
+
+    def read(self, name: str) -> str:
+        return (self.root / name).read_text()
 
     def kept(self) -> list[str]:
         """The digests of the contents on the disk."""

@@ -1,0 +1,80 @@
+"""What undoing would do, as it is shown before it is done."""
+
+from __future__ import annotations
+
+from desktop.domain.file_changes import FileState
+from desktop.domain.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LaterChange:
+    """Who changed something since."""
+
+    by: str
+    """The id of the change; "": nobody whose change is kept, so a person by hand, or another program."""
+    chain: tuple[str, ...]
+    """Who asked for it: agent, skills, tool; empty where ``by`` is."""
+    at: float
+    """When; of what was done by hand the time that the file has, 0 where nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoConflict:
+    """Something that stays as it is, because it was changed since."""
+
+    first: int
+    """The first line, as the file is now, from 1; 0: the whole file."""
+    last: int
+    """The last one; smaller than ``first`` where the lines are gone."""
+    later: tuple[LaterChange, ...]
+    """Who changed it, the first one first."""
+    why: str = ""
+    """What is the matter where that is no line, as a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneFile:
+    """One path in an undo."""
+
+    path: str
+    """The place."""
+    now: FileState
+    """How it is."""
+    then: FileState
+    """How it is after the undo; the same where nothing is set back."""
+    now_text: str | None
+    """Its text now; None where it is none, or too long to be shown."""
+    then_text: str | None
+    """Its text after the undo; None likewise."""
+    added: int
+    """Lines that come by the undo."""
+    removed: int
+    """Lines that go."""
+    conflicts: tuple[UndoConflict, ...]
+    """What stays as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoPreview:
+    """What undoing some changes would do, as the files are now."""
+
+    change_ids: tuple[str, ...]
+    """The changes that are undone."""
+    files: tuple[UndoneFile, ...]
+    """The paths that they touched."""
+
+    @property
+    def does_something(self) -> bool:
+        """Whether any file would be another one then."""
+        return any(file.now != file.then for file in self.files)
+
+    @property
+    def conflicts(self) -> int:
+        """How many places stay as they are."""
+        return sum(len(file.conflicts) for file in self.files)
+
+    @property
+    def standing_on(self) -> tuple[str, ...]:
+        """The ids of later changes because of which something stays."""
+        found = {later.by: None for file in self.files for one in file.conflicts for later in one.later if later.by}
+        return tuple(found)

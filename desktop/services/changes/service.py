@@ -1,0 +1,249 @@
+"""What was changed in a thread, and undoing it: shown first, then done by the one way in which files are changed."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import BinaryIO
+
+from desktop.domain.errors import KnownError, NotFound
+from desktop.domain.file_changes import ABSENT, ChangeConflict, ChangeOrigin, FileChange, KeptChange
+from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.safety import GuardedFiles
+from desktop.domain.undo import UndoConflict, UndoneFile, UndoPreview
+from desktop.domain.work_place import WorkPlace
+from desktop.safety.changes.states import state_of
+from desktop.services.changes.lines import MAX_TEXT, counts
+from desktop.services.changes.recording import KeepingRecorder
+from desktop.services.changes.undoing import FileHistory, FileUndo, Found, Read, standing
+from desktop.store.changes import ChangeRepository, KeptAmount
+from desktop.store.kept_files import KeptFiles
+
+BY_PERSON = ("you", "undo")
+"""Who asks for an undo, in the place of agent and tool."""
+SHOWN_TEXT = 400_000
+"""Bytes of a text that a preview shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoPlan:
+    """An undo that a person looks at."""
+
+    preview: UndoPreview
+    """What it would do."""
+    changes: tuple[FileChange, ...]
+    """The changes that it consists of."""
+    contents: PlannedContents
+    """What the files get."""
+    origin: ChangeOrigin
+    """Whose changes these are: the person's."""
+
+
+class PlannedContents:
+    """What files get by an undo: put together from lines, or kept."""
+
+    def __init__(self, kept: KeptFiles) -> None:
+        self._kept = kept
+        self._made: dict[str, bytes] = {}
+
+    def add(self, digest: str, content: bytes) -> None:
+        """One that is not kept yet."""
+        self._made[digest] = content
+
+    def open(self, digest: str) -> BinaryIO:
+        """A content. Blocks. Raises StoreError where it is not kept any more."""
+        made = self._made.get(digest)
+        return self._kept.open(digest) if made is None else io.BytesIO(made)
+
+
+class ChangesService:
+    """Implements what the Changes view and the settings need."""
+
+    def __init__(
+        self, changes: ChangeRepository, kept: KeptFiles, recorder: KeepingRecorder, files: GuardedFiles
+    ) -> None:
+        self._changes = changes
+        self._kept = kept
+        self._recorder = recorder
+        self._files = files
+
+    def on_done(self, listener: Callable[[KeptChange], None]) -> Callable[[], None]:
+        """Called after each change, of calls and of undos; returns what ends that."""
+        return self._recorder.on_done(listener)
+
+    async def of_thread(self, thread_id: str) -> list[KeptChange]:
+        """All that was changed in a thread, the oldest first."""
+        return await self._changes.of_thread(thread_id=thread_id)
+
+    async def amount(self) -> KeptAmount:
+        """How much is kept."""
+        return await self._changes.amount()
+
+    async def clear(self) -> None:
+        """Nothing is kept any more of what was changed until now."""
+        await self._changes.let_go(before=float("inf"), most=0)
+        await self._recorder.sweep()
+
+    async def fit(self) -> None:
+        """Keep to the settings, which have changed."""
+        await self._recorder.make_room()
+
+    # -- undoing ------------------------------------------------------------------------------------------------------
+
+    async def plan(self, change_ids: Sequence[str]) -> UndoPlan:
+        """What undoing these changes would do now. Raises NotFound where one of them is not there any more."""
+        asked = await self._changes.get(change_ids=change_ids)
+        if not asked or len(asked) != len(set(change_ids)):
+            raise NotFound("What is to be undone is not there any more.")
+        paths = list({file.change.path: None for record in asked for file in record.files})
+        history = await self._changes.touching(paths=paths, since=asked[0].number)
+        return await asyncio.to_thread(self._planned, asked, history, paths)
+
+    async def undo(self, plan: UndoPlan) -> tuple[ChangeConflict, ...]:
+        """Do what was looked at, or say what changed meanwhile. Raises KnownError where it cannot be done."""
+        return await self._recorder.make(plan.changes, plan.contents, plan.origin, plan.preview.change_ids)
+
+    def _planned(self, asked: Sequence[KeptChange], history: Sequence[KeptChange], paths: Sequence[str]) -> UndoPlan:
+        undone = frozenset(record.change_id for record in asked)
+        project = asked[-1].origin.project
+        files = self._files.within(WorkPlace(project))
+        read = self._reader()
+        by_path: dict[str, list[KeptChange]] = {path: [] for path in paths}
+        for record in history:
+            for file in record.files:
+                by_path[file.change.path].append(record)
+        undos = possible([_undo(FileHistory(path, by_path[path], undone, read), files, path) for path in paths])
+        contents, changes = PlannedContents(self._kept), list[FileChange]()
+        known = {file.change.before.digest for record in history for file in record.files}
+        for one in undos:
+            if one.now.state == one.then.state:
+                continue
+            changes.append(FileChange(one.path, one.now.state, one.then.state))
+            if one.then.state.kind == "file" and one.then.state.digest not in known:
+                contents.add(one.then.state.digest, one.then.content or b"")
+        ids = tuple(record.change_id for record in asked)
+        first = asked[0].origin
+        thread = first.above[0] if first.above else first.thread_id
+        origin = ChangeOrigin(thread_id=thread, chain=BY_PERSON, project=project)
+        return UndoPlan(UndoPreview(ids, tuple(_shown(one) for one in undos)), tuple(changes), contents, origin)
+
+    def _reader(self) -> Read:
+        known: dict[str, bytes | None] = {}
+
+        def read(digest: str) -> bytes | None:
+            if digest not in known:
+                known[digest] = self._read(digest)
+            return known[digest]
+
+        return read
+
+    def _read(self, digest: str) -> bytes | None:
+        """A content that is what its name says, or None."""
+        try:
+            with self._kept.open(digest) as stream:
+                content = stream.read()
+        except (KnownError, OSError, EOFError):
+            return None
+        return content if hashlib.sha256(content).hexdigest() == digest else None
+
+
+def of_agent(records: Sequence[KeptChange], thread_id: str) -> list[str]:
+    """The ids of all that an agent changed, and those that worked for it, and that stands."""
+    return _standing_calls(records, lambda one: one.origin.thread_id == thread_id or thread_id in one.origin.above)
+
+
+def of_run(records: Sequence[KeptChange], run_id: str) -> list[str]:
+    """The ids of all that a run changed and that stands."""
+    return _standing_calls(records, lambda one: one.origin.run_id == run_id)
+
+
+def since(records: Sequence[KeptChange], number: int) -> list[str]:
+    """The ids of what calls changed from this change on and that stands."""
+    return _standing_calls(records, lambda one: one.number >= number)
+
+
+def _standing_calls(records: Sequence[KeptChange], fits: Callable[[KeptChange], bool]) -> list[str]:
+    stands = standing(records)
+    return [one.change_id for one in records if one.change_id in stands and not one.undoes and fits(one)]
+
+
+def _undo(history: FileHistory, files: GuardedFiles, path: str) -> FileUndo:
+    """What is to become of a path. Blocks."""
+    try:
+        state = state_of(path)
+    except OSError as error:
+        return _left(path, Found(ABSENT, None), f"It cannot be read: {error.strerror or error}.")
+    if state is None:
+        return _left(path, Found(ABSENT, None), "There is something else at its place now, such as a pipe.")
+    if state.kind != "file":
+        return history.undo(Found(state, b""))
+    try:
+        with files.open_read(path) as stream:
+            at = os.fstat(stream.fileno()).st_mtime
+            content = stream.read(MAX_TEXT + 1)
+    except KnownError as error:
+        return _left(path, Found(state, None), str(error))
+    except OSError as error:
+        return _left(path, Found(state, None), f"It cannot be read: {error.strerror or error}.")
+    whole = hashlib.sha256(content).hexdigest() == state.digest
+    return history.undo(Found(state, content if whole else None, at))
+
+
+def _left(path: str, now: Found, why: str) -> FileUndo:
+    return FileUndo(path, now, now, (UndoConflict(0, 0, (), why),))
+
+
+def possible(undos: Sequence[FileUndo]) -> list[FileUndo]:
+    """The same, without removing a folder that holds what stays, and without making anything in a folder that is not
+    there. Blocks."""
+    by_path = {one.path: one for one in undos}
+    for path in sorted(by_path, reverse=True):
+        one = by_path[path]
+        if one.now.state.kind == "folder" and one.then.state.kind != "folder" and (stays := _stays(path, by_path)):
+            by_path[path] = _left(path, one.now, f"It holds {stays}, which stays.")
+    for path in sorted(by_path):
+        one = by_path[path]
+        if one.then.state.kind != "absent" and one.now.state != one.then.state and (why := _no_folder(path, by_path)):
+            by_path[path] = _left(path, one.now, why)
+    return [by_path[path] for path in sorted(by_path)]
+
+
+def _stays(folder: str, by_path: Mapping[str, FileUndo]) -> str:
+    """Something in a folder that is there after the undo, or ""."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return "something that cannot be read"
+    for name in names:
+        one = by_path.get(os.path.join(folder, name))
+        if one is None or one.then.state.kind != "absent":
+            return name
+    return ""
+
+
+def _no_folder(path: str, by_path: Mapping[str, FileUndo]) -> str:
+    above = os.path.dirname(path)
+    one = by_path.get(above)
+    there = os.path.isdir(above) and not os.path.islink(above) if one is None else one.then.state.kind == "folder"
+    return "" if there else f"Its folder {above} is not there any more."
+
+
+def _shown(one: FileUndo) -> UndoneFile:
+    """As a preview shows it."""
+    added, removed = counts(one.now.content or b"", one.then.content or b"")
+    now, then = _text(one.now), _text(one.then)
+    return UndoneFile(one.path, one.now.state, one.then.state, now, then, added, removed, one.conflicts)
+
+
+def _text(found: Found) -> str | None:
+    if found.state.kind != "file":
+        return ""
+    if found.content is None or len(found.content) > SHOWN_TEXT or b"\0" in found.content:
+        return None
+    try:
+        return found.content.decode()
+    except UnicodeDecodeError:
+        return None
