@@ -72,6 +72,8 @@ class ChangeOrigin:
     """The project folder of the call, or ""."""
     summary: str = ""
     """What the call is about, such as a command; "" where its files say enough."""
+    asked: bool = False
+    """Whether a person was asked about the call."""
 
 
 @dataclass(frozen=True, slots=True)

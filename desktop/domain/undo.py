@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from desktop.domain.file_changes import FileState
+from collections.abc import Mapping
+
+from desktop.domain.file_changes import FileState, KeptChange
 from desktop.domain.lazy_dataclass import dataclass
 
 
@@ -78,3 +80,43 @@ class UndoPreview:
         """The ids of later changes because of which something stays."""
         found = {later.by: None for file in self.files for one in file.conflicts for later in one.later if later.by}
         return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPath:
+    """One path of a thread, against its beginning."""
+
+    path: str
+    """The place."""
+    beginning: FileState
+    """How it was before the first change."""
+    last: FileState
+    """How the last change left it."""
+    now: FileState | None
+    """How it is; None where that is something else, or was not looked at."""
+    now_at: float
+    """When it was changed last, where that was not by the last change; else 0."""
+    added: int
+    """Lines that came since the beginning, or by the changes where that cannot be told."""
+    removed: int
+    """Lines that went."""
+    change_ids: tuple[str, ...]
+    """The changes that touched it, the oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadChanges:
+    """All that was changed in a thread."""
+
+    records: tuple[KeptChange, ...]
+    """The changes, the oldest first."""
+    undone: Mapping[str, float]
+    """Which of them are undone, and since when."""
+    paths: tuple[ChangedPath, ...]
+    """What they touched."""
+    size: int
+    """Bytes that are kept of all threads together."""
+    most: int
+    """How many may be."""
+    days: float
+    """For how long."""

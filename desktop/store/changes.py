@@ -228,6 +228,7 @@ def _origin_text(origin: ChangeOrigin) -> str:
         "chain": [clean(name) for name in origin.chain],
         "project": origin.project,
         "summary": clean(origin.summary),
+        "asked": origin.asked,
     }
     return to_json(plain)
 
@@ -243,4 +244,5 @@ def _origin(text: str) -> ChangeOrigin:
         tuple(plain["chain"]),
         plain["project"],
         plain["summary"],
+        plain["asked"],
     )

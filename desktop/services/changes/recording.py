@@ -98,6 +98,11 @@ class KeepingRecorder:
         self._one = asyncio.Lock()
         self._listeners: list[Callable[[KeptChange], None]] = []
 
+    @property
+    def limits(self) -> KeepLimits:
+        """How much is kept, as the settings say it now."""
+        return self._keeping.limits
+
     def on_done(self, listener: Callable[[KeptChange], None]) -> Callable[[], None]:
         """Called after each change that was made; returns what ends that."""
         self._listeners.append(listener)
@@ -118,19 +123,22 @@ class KeepingRecorder:
         self, changes: Sequence[FileChange], contents: Contents, context: ToolCallContext, summary: str = ""
     ) -> tuple[ChangeConflict, ...]:
         """Make all the changes or none; what was there can be had back."""
-        return await self.make(changes, contents, origin_of(context, summary), ())
+        conflicts, _ = await self.make(changes, contents, origin_of(context, summary), ())
+        return conflicts
 
     async def make(
         self, changes: Sequence[FileChange], contents: Contents, origin: ChangeOrigin, undoes: Sequence[str]
-    ) -> tuple[ChangeConflict, ...]:
-        """The same for changes of any origin; ``undoes``: the ids of the records that these changes undo."""
+    ) -> tuple[tuple[ChangeConflict, ...], str]:
+        """The same for changes of any origin, with the id of the change that was made; ``undoes``: the ids of those
+        that it undoes."""
         place = WorkPlace(origin.project)
         files, applier = self._keeping.files.within(place), self._keeping.applier.within(place)
         wanted = [change for change in changes if change.before != change.after]
         if not wanted:
-            return ()
+            return (), ""
         record = await self._begin(wanted, _Sources(files, contents), origin, undoes)
-        return await self._to_its_end(record, lambda: applier.apply(wanted, contents), lambda found: not found)
+        conflicts = await self._to_its_end(record, lambda: applier.apply(wanted, contents), lambda found: not found)
+        return conflicts, "" if conflicts else record.change_id
 
     async def _to_its_end(self, record: KeptChange, work: Callable[[], T], made: Callable[[T], bool]) -> T:
         """Make a change that was begun, and write down how that ended, also where nobody waits for it any more."""
@@ -202,7 +210,15 @@ def origin_of(context: ToolCallContext, summary: str = "") -> ChangeOrigin:
     """Whose changes those of a call are."""
     meta = context.meta
     return ChangeOrigin(
-        meta.thread_id, meta.above, meta.run_id, meta.call, context.call_id, context.chain, meta.project, summary
+        meta.thread_id,
+        meta.above,
+        meta.run_id,
+        meta.call,
+        context.call_id,
+        context.chain,
+        meta.project,
+        summary,
+        asked=not context.unasked,
     )
 
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+import json
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.file_changes import ABSENT, ChangeConflict, ChangeOrigin, FileChange, KeptChange
+from desktop.domain.ids import new_id
+from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.permission import AuditEntry
 from desktop.domain.safety import GuardedFiles
-from desktop.domain.undo import UndoConflict, UndoneFile, UndoPreview
+from desktop.domain.undo import ThreadChanges, UndoConflict, UndoneFile, UndoPreview
 from desktop.domain.work_place import WorkPlace
 from desktop.safety.changes.states import state_of
 from desktop.services.changes.lines import MAX_TEXT, counts
+from desktop.services.changes.overview import against_beginning, undone_since
 from desktop.services.changes.recording import KeepingRecorder
 from desktop.services.changes.undoing import FileHistory, FileUndo, Found, Read, standing
 from desktop.store.changes import ChangeRepository, KeptAmount
@@ -24,6 +30,7 @@ from desktop.store.kept_files import KeptFiles
 
 BY_PERSON = ("you", "undo")
 """Who asks for an undo, in the place of agent and tool."""
+LOGGED_PATHS = 50
 SHOWN_TEXT = 400_000
 """Bytes of a text that a preview shows."""
 
@@ -59,16 +66,29 @@ class PlannedContents:
         return self._kept.open(digest) if made is None else io.BytesIO(made)
 
 
+class UndoLog(Protocol):
+    """The activity log, as far as an undo needs it."""
+
+    async def add(self, *, entry: AuditEntry) -> int | None:
+        """Write an entry down; its number."""
+        ...
+
+    def settle(self, *, number: int, outcome: str) -> object:
+        """Write down how it ended."""
+        ...
+
+
 class ChangesService:
     """Implements what the Changes view and the settings need."""
 
     def __init__(
-        self, changes: ChangeRepository, kept: KeptFiles, recorder: KeepingRecorder, files: GuardedFiles
+        self, changes: ChangeRepository, kept: KeptFiles, recorder: KeepingRecorder, files: GuardedFiles, log: UndoLog
     ) -> None:
         self._changes = changes
         self._kept = kept
         self._recorder = recorder
         self._files = files
+        self._log = log
 
     def on_done(self, listener: Callable[[KeptChange], None]) -> Callable[[], None]:
         """Called after each change, of calls and of undos; returns what ends that."""
@@ -77,6 +97,15 @@ class ChangesService:
     async def of_thread(self, thread_id: str) -> list[KeptChange]:
         """All that was changed in a thread, the oldest first."""
         return await self._changes.of_thread(thread_id=thread_id)
+
+    async def overview(self, thread_id: str) -> ThreadChanges:
+        """All that was changed in a thread, with what became of it."""
+        records = await self._changes.of_thread(thread_id=thread_id)
+        amount = await self._changes.amount()
+        paths = await asyncio.to_thread(against_beginning, records, self._reader())
+        limits = self._recorder.limits
+        days = limits.keep_s / 86_400
+        return ThreadChanges(tuple(records), undone_since(records), paths, amount.size, limits.most_bytes, days)
 
     async def amount(self) -> KeptAmount:
         """How much is kept."""
@@ -102,9 +131,18 @@ class ChangesService:
         history = await self._changes.touching(paths=paths, since=asked[0].number)
         return await asyncio.to_thread(self._planned, asked, history, paths)
 
-    async def undo(self, plan: UndoPlan) -> tuple[ChangeConflict, ...]:
-        """Do what was looked at, or say what changed meanwhile. Raises KnownError where it cannot be done."""
-        return await self._recorder.make(plan.changes, plan.contents, plan.origin, plan.preview.change_ids)
+    async def undo(self, plan: UndoPlan) -> tuple[tuple[ChangeConflict, ...], str]:
+        """Do what was looked at, or say what changed meanwhile; and the id of the change that the undo is. The activity
+        log has it as the person's act. Raises KnownError where it cannot be done."""
+        number = await self._log.add(entry=_entry(plan))
+        outcome = "failed"
+        try:
+            made = await self._recorder.make(plan.changes, plan.contents, plan.origin, plan.preview.change_ids)
+            outcome = "failed, the files had changed" if made[0] else "done"
+            return made
+        finally:
+            if number is not None:
+                self._log.settle(number=number, outcome=outcome)
 
     def _planned(self, asked: Sequence[KeptChange], history: Sequence[KeptChange], paths: Sequence[str]) -> UndoPlan:
         undone = frozenset(record.change_id for record in asked)
@@ -148,6 +186,25 @@ class ChangesService:
         except (KnownError, OSError, EOFError):
             return None
         return content if hashlib.sha256(content).hexdigest() == digest else None
+
+
+def _entry(plan: UndoPlan) -> AuditEntry:
+    """An undo as a line of the activity log."""
+    paths = tuple(change.path.encode("utf-8", "backslashreplace").decode() for change in plan.changes)
+    return AuditEntry(
+        at=time.time(),
+        run_id="",
+        thread_id=plan.origin.thread_id,
+        call_id=new_id(),
+        chain=("Changes",),
+        tool=BY_PERSON[1],
+        category=Category.WRITE.value,
+        decision="allow_once",
+        by="user",
+        digest="",
+        summary=json.dumps({"path": ", ".join(paths[:5])}, ensure_ascii=False),
+        paths=paths[:LOGGED_PATHS],
+    )
 
 
 def of_agent(records: Sequence[KeptChange], thread_id: str) -> list[str]:

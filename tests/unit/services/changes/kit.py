@@ -36,7 +36,7 @@ class Calls:
         self.applier = JournaledApplier(world.policy, str(world.home / "data" / "changes"))
         self.keeping = Keeping(store.changes, store.kept_files, self.applier, self.files, self.limits, holds_keys)
         self.recorder = KeepingRecorder(self.keeping, owner.spawn)
-        self.service = ChangesService(store.changes, store.kept_files, self.recorder, self.files)
+        self.service = ChangesService(store.changes, store.kept_files, self.recorder, self.files, store.audit)
         self.count = 0
 
     @property
@@ -61,7 +61,7 @@ class Calls:
         """Undo them, as shown."""
         plan = await self.service.plan(change_ids)
         if plan.preview.does_something:
-            assert await self.service.undo(plan) == ()
+            assert (await self.service.undo(plan))[0] == ()
         return plan.preview
 
     async def last(self) -> str:

@@ -39,7 +39,7 @@ async def test_an_undo_is_shown_before_it_is_done_and_can_be_undone(calls: Calls
     assert (file.now_text, file.then_text, file.added, file.removed) == ("one\ntwo\n", "one\n", 0, 1)
     assert calls.read("notes.md") == "one\ntwo\n"
 
-    assert await calls.service.undo(plan) == ()
+    assert (await calls.service.undo(plan))[0] == ()
     assert calls.read("notes.md") == "one\n"
     records = await calls.service.of_thread("t")
     assert (records[-1].undoes, records[-1].origin.chain) == ((change,), ("you", "undo"))
@@ -173,7 +173,7 @@ async def test_what_changes_while_the_preview_is_open_stops_the_undo(calls: Call
     change = await calls.write("notes.md", "two")
     plan = await calls.service.plan([change])
     (calls.root / "notes.md").write_text("mine")
-    conflicts = await calls.service.undo(plan)
+    conflicts, _ = await calls.service.undo(plan)
     assert [os.path.basename(conflict.path) for conflict in conflicts] == ["notes.md"]
     assert calls.read("notes.md") == "mine"
 

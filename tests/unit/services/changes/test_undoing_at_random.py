@@ -121,7 +121,7 @@ class Played:
         self.named(edit, plan.preview)
         self.conflicts += len(left)
         if made.slots:
-            assert await self.calls.service.undo(plan) == ()
+            assert (await self.calls.service.undo(plan))[0] == ()
             made.change_id = await self.calls.last()
             self.model.edits.append(made)
 
