@@ -41,6 +41,7 @@ from desktop.ui.chat.page import ChatPage
 from desktop.ui.chat.variables_dialog import VariablesDialog
 from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.trace.panel import TracePanel
+from shots import changes as change_shots
 from shots import composer, projects
 from shots import run_panel as run_shots
 from shots import trace as trace_shots
@@ -82,7 +83,7 @@ TITLES = (
 class StillBridge(QObject):
     """In a bridge's place: starts nothing, because pictures are of what is said by hand."""
 
-    def spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> None:
+    def spawn(self, work: Coroutine[Any, Any, Any], *, name: str, on_error: object = None) -> None:
         """Close what would have run."""
         work.close()
 
@@ -210,6 +211,7 @@ def _page(
     queue: tuple[QueuedMessage, ...] = (),
     trace: str = "empty",
     agents: str = "empty",
+    changes: str = "empty",
     mode: str = "",
     other: OtherAgentShown | None = None,
 ) -> ChatPage:
@@ -232,6 +234,7 @@ def _page(
             modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),
             context=_context(bridge),
             run_tree=run_shots.SAMPLES[agents](),
+            changes=change_shots.sample(changes, bridge),
             variables=ThreadVariables(nothing, bridge),
             projects=projects.sample_projects(chat),
             other=cast(OtherAgentViewModel, SampleOther(other)),
@@ -375,7 +378,41 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         "33-composer-prompt-list": lambda: composer.prompts(_shown(), filled=False),
         **trace_pictures(),
         **agent_pictures(),
+        **change_pictures(),
     }
+
+
+def change_pictures() -> dict[str, Callable[[], QWidget]]:
+    """What was changed beside a thread, and an undo before it is done."""
+    return {
+        **{f"24-changes{size}": lambda: _changed("c2") for size in SIZES},
+        "24-changes-file": lambda: _changed("", file=2),
+        "24-changes-undone": lambda: _changed("u1"),
+        "24-changes-empty": lambda: _changed("", "empty"),
+        **{f"24-changes-undo{size}": _undoing for size in ("", "-200")},
+    }
+
+
+def _changed(chosen: str, sample: str = "some", *, file: int = -1) -> ChatPage:
+    page = _page(sample_items(), changes=sample)
+    page.show_side("changes")
+    panel = page.side.changes
+    assert panel is not None
+    panel.files.select(file)
+    rows = [row.change_id for row in panel.calls.rows.lines]
+    panel.calls.select(rows.index(chosen) if chosen else -1)
+    if chosen == "c2":
+        words = page._models.changes.words_of(change_shots.preview())
+        page._models.changes.conflict_found.emit("c2", words)
+    return page
+
+
+def _undoing() -> ChatPage:
+    page = _changed("c2")
+    page.resize(1280, 800)
+    page.show()
+    page._show_undo(change_shots.preview())
+    return page
 
 
 def _traced(name: str, act: Callable[[TracePanel], None] = lambda _: None) -> Callable[[], QWidget]:

@@ -54,7 +54,7 @@ OPEN_THREAD = "chat.thread"
 NEW_AGENT = "chat.new_agent"
 THREADS_SHOWN = ("chats", "debates")
 """Pages that show themselves which of their threads wait for an answer."""
-BESIDE = {"trace": "chat.trace", "agents": "chat.agents"}
+BESIDE = {"trace": "chat.trace", "agents": "chat.agents", "changes": "chat.changes"}
 """What stands beside the thread, and under which name that is remembered."""
 NOTIFY = "notifications.desktop"
 _FIRST_MODULES: dict[str, ModuleType] = {
@@ -262,6 +262,8 @@ class Pages(QObject):
         shell.handle("tool-mode", lambda _: on_chats("choose_tool_mode"))
         shell.handle("trace", lambda _: on_chats("toggle_trace"))
         shell.handle("agents", lambda _: self._debates.toggle_agents(lambda: on_chats("toggle_agents")))
+        shell.handle("changes", lambda _: on_chats("toggle_changes"))
+        shell.handle("undo", lambda _: on_chats("undo"))
         shell.handle("new-job", lambda _: self._new_job())
         shell.handle("new-skill", lambda _: self._on_skills(lambda page: page.new()))
         shell.handle("project-offers", lambda at: self._on_skills(lambda page: page.add_repository(f"project:{at}")))
@@ -447,6 +449,7 @@ def _chat_models(m: ViewModels, shell: ShellViewModel) -> ChatModels:
         modes=m.modes,
         context=m.context,
         run_tree=m.run_tree,
+        changes=m.changes,
         variables=m.variables,
         projects=m.projects,
         other=m.other,

@@ -42,6 +42,7 @@ from desktop.safety.permission.audit import RedactedLog
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.model_filter import MaskedModel
 from desktop.safety.secrets.redaction import SecretRedactor
+from desktop.services.changes.service import ChangesService
 from desktop.services.chats.inboxes import Inboxes
 from desktop.services.chats.service import ConversationService
 from desktop.services.chats.traces import TraceKeeper, TraceService
@@ -244,6 +245,7 @@ async def _services(
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceService(store, agent_files.book, runtime.tracker, runtime.usual_rounds),
         jobs=await _jobs(runtime, chats, rules, boundary, home, settings),
+        changes=ChangesService(store.changes, store.kept_files, boundary.recorder, boundary.files, log),
         run_trees=RunTreeService(live, store.run_agents),
         outside=outside_calls(runtime, settings, skills, gate, owner, host),
         make_skill_service=lambda: _skill_service(runtime, home, host),

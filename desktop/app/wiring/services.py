@@ -23,6 +23,7 @@ from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.keyring import KeyringSecrets
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.safety.secrets.tool_secrets import ToolSecrets
+from desktop.services.changes.service import ChangesService
 from desktop.services.chats.inboxes import Inboxes
 from desktop.services.chats.service import ConversationService
 from desktop.services.chats.traces import TraceService
@@ -127,6 +128,8 @@ class Services:
     """Scheduled jobs."""
     context: ContextService
     """Pins and summaries of threads."""
+    changes: ChangesService
+    """What calls changed of files, and undoing it."""
     run_trees: RunTreeService
     """The agents of runs, for the Run panel."""
     outside: OutsideCalls

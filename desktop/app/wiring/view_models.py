@@ -25,6 +25,7 @@ from desktop.domain.work_place import WorkPlace
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.rules import RulesViewModel
 from desktop.presenter.approvals.rules_editing import RuleEditor, RulesModels
+from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.from_servers import FromServers, host_of
@@ -95,6 +96,8 @@ class ViewModels(LazyModels):
     """The trace panel."""
     context: ContextViewModel
     """The context of the open thread."""
+    changes: ChangesViewModel
+    """What was changed in the open thread."""
     run_tree: RunTreeViewModel
     """The Run panel."""
     variables: ThreadVariables
@@ -128,6 +131,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     trace = TraceViewModel(services.traces, bridge, services.redactor.redact_data, board.titles)
     approvals = ApprovalsViewModel(bridge, services.store.audit, board.titles)
     run_tree = RunTreeViewModel(services.run_trees, lambda: approvals.requests, board.titles, bridge)
+    changes = ChangesViewModel(services.changes, bridge, board.titles)
     for listener in (chat.take, board.take, threads.take, trace.take, context.take, run_tree.take):
         bridge.events.connect(listener)
     services.bus.listen(bridge.sink)
@@ -149,6 +153,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         trace=trace,
         context=context,
         run_tree=run_tree,
+        changes=changes,
         variables=ThreadVariables(services.chats, bridge),
         modes=ToolModesViewModel(services.modes, lambda agent: _declared_mode(services, agent), bridge),
         projects=ProjectsViewModel(services.projects, chat, bridge),

@@ -46,6 +46,11 @@ class ChangesViewModel(QObject):
         self._later.timeout.connect(self._read)
         service.on_done(self._made)
 
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The titles of agents by their names."""
+        return self._titles
+
     # -- what is shown ------------------------------------------------------------------------------------------------
 
     def open_thread(self, thread_id: str) -> None:

@@ -75,8 +75,8 @@ class CallRow:
 
 
 def file_rows(changes: ThreadChanges, titles: Mapping[str, str]) -> list[FileRow]:
-    """One row a file, those that one call made or deleted in one folder together. Folders that only came or went with
-    what is in them are left out."""
+    """One row a file, those that one call made or deleted in one folder together, in the order in which they were first
+    changed. Folders that only came or went with what is in them are left out."""
     records = {record.change_id: record for record in changes.records}
     rows: dict[tuple[str, ...], list[ChangedPath]] = {}
     for path in changes.paths:
@@ -88,8 +88,9 @@ def file_rows(changes: ThreadChanges, titles: Mapping[str, str]) -> list[FileRow
         alone = word not in ("made", "deleted") or len(path.change_ids) > 1
         key = (path.path,) if alone else (os.path.dirname(path.path), word, *path.change_ids)
         rows.setdefault(key, []).append(path)
+    order = {record.change_id: at for at, record in enumerate(changes.records)}
     found: list[FileRow] = []
-    for group in rows.values():
+    for group in sorted(rows.values(), key=lambda group: order.get(group[0].change_ids[0], 0)):
         parts = [group] if len(group) >= TOGETHER else [[one] for one in group]
         found += [_file_row(part, records, titles) for part in parts]
     return found

@@ -91,6 +91,8 @@ COMMANDS = (
     Command("trace", "Show or hide the trace", "Actions", "Ctrl+Shift+T", "trace"),
     Command("agents", "Show or hide the agents at work", "Actions", "Ctrl+Shift+A", "agent"),
     Command("choose-project", "Choose the folder of this chat", "Actions", "Ctrl+Shift+O", "folder"),
+    Command("changes", "Show or hide the changes", "Actions", "Ctrl+Shift+G", "changes"),
+    Command("undo", "Undo…", "Actions", "", "undo"),
     Command("choose-model", "Choose a model", "Actions", "Ctrl+M", "model"),
     Command("tool-mode", "How this agent calls its tools", "Actions", "", "code"),
     Command("rules", "Rules", "Go to", "", "rules"),

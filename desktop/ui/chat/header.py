@@ -13,7 +13,7 @@ from desktop.presenter.schedules.words import STATUS, chip_words, short
 from desktop.ui.chat.meters import ThreadMeters
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton
-from desktop.ui.widgets.layout.panel_head import AGENTS_KEYS
+from desktop.ui.widgets.layout.panel_head import AGENTS_KEYS, CHANGES_KEYS
 from desktop.ui.widgets.marks import Badge
 from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.shown import shown_line
@@ -147,6 +147,8 @@ class ThreadHeader(QFrame):
         self.trace.setCheckable(True)
         self.agents = IconButton("agent", "Show the agents", shortcut=AGENTS_KEYS, side=32)
         self.agents.setCheckable(True)
+        self.changes = IconButton("changes", "Show the changes", shortcut=CHANGES_KEYS, side=32)
+        self.changes.setCheckable(True)
         self.more = IconButton("more", "More for this chat", side=32)
         self._fold = IconButton("sidebar", "Show the list of chats", side=32)
         self._fold.setVisible(False)
@@ -173,6 +175,7 @@ class ThreadHeader(QFrame):
         row.addSpacing(theme().px(8))
         row.addWidget(self.trace)
         row.addWidget(self.agents)
+        row.addWidget(self.changes)
         row.addWidget(self.more)
 
     def show_title(self, text: str) -> None:
@@ -223,6 +226,7 @@ class ThreadHeader(QFrame):
         for button, own, what, keys in (
             (self.trace, "trace", "trace", TRACE_KEYS),
             (self.agents, "agents", "agents", AGENTS_KEYS),
+            (self.changes, "changes", "changes", CHANGES_KEYS),
         ):
             button.setChecked(name == own)
             button.set_name(f"{'Hide' if name == own else 'Show'} the {what}", keys)
@@ -247,7 +251,17 @@ class ThreadHeader(QFrame):
         self.project.setMinimumWidth(min(self.project.sizeHint().width(), px(MIN_CHIP)))
         beside = [
             one
-            for one in (self._fold, self.project, self.job, self.editor, self.other, self.trace, self.agents, self.more)
+            for one in (
+                self._fold,
+                self.project,
+                self.job,
+                self.editor,
+                self.other,
+                self.trace,
+                self.agents,
+                self.changes,
+                self.more,
+            )
             if not one.isHidden()
         ]
         taken = sum(max(one.minimumSizeHint().width(), one.minimumWidth()) + px(8) for one in beside)

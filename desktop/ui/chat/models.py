@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.from_servers import FromServers
@@ -52,6 +53,8 @@ class ChatModels:
     """The context of the open thread."""
     run_tree: RunTreeViewModel
     """The Run panel."""
+    changes: ChangesViewModel
+    """What was changed in the thread."""
     variables: ThreadVariables
     """The variables of a thread."""
     projects: ProjectsViewModel

@@ -12,13 +12,14 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.lazy import lazy_module
 from desktop.domain.permission import PermissionRequest
+from desktop.domain.undo import UndoPreview
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.common.exporting import file_name
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.projects import ProjectChip
-from desktop.ui.chat.side import AGENTS, TRACE, SidePanels
+from desktop.ui.chat.side import AGENTS, CHANGES, TRACE, SidePanels
 from desktop.ui.chat.thread_pane import ThreadPane
 from desktop.ui.chat.threads.pane import ThreadList
 from desktop.ui.chat.variables import Variables
@@ -29,11 +30,15 @@ from desktop.ui.widgets.dialogs.toast import Toast
 from desktop.ui.widgets.scaling import Row
 
 if TYPE_CHECKING:
+    from desktop.ui.changes import preview as undo_preview
     from desktop.ui.chat import context_card
     from desktop.ui.trace.panel import TracePanel
 else:
+    undo_preview = lazy_module("desktop.ui.changes.preview")
     context_card = lazy_module("desktop.ui.chat.context_card")
 
+CHANGE = "change:"
+"""Begins the token of a toast that tells of a change."""
 NARROW = 840
 """Below this width of the page (at 100 %) the list of threads folds away."""
 
@@ -104,7 +109,7 @@ class ChatPage(QWidget):
         self._room = QWidget()
         self._room.hide()
         row.addWidget(self._room)
-        self.side = SidePanels(self, models.trace, models.run_tree, self.first_focus)
+        self.side = SidePanels(self, models.trace, models.run_tree, self.first_focus, changes=models.changes)
         self.pane.foot.installEventFilter(self)
         self._connect()
 
@@ -142,6 +147,7 @@ class ChatPage(QWidget):
         self._connect_side()
         chat.opened.connect(models.trace.open_thread)
         chat.opened.connect(models.run_tree.open_thread)
+        chat.opened.connect(models.changes.open_thread)
         chat.opened.connect(models.context.open_thread)
         models.context.said.connect(self.toast.say)
         self.pane.header.context_wanted.connect(self.show_context)
@@ -150,12 +156,17 @@ class ChatPage(QWidget):
         side, header = self.side, self.pane.header
         header.trace.clicked.connect(self.toggle_trace)
         header.agents.clicked.connect(self.toggle_agents)
+        header.changes.clicked.connect(self.toggle_changes)
         side.changed.connect(self._side_changed)
         side.said.connect(self.toast.say)
         side.card_wanted.connect(self._show_card)
         side.activity_wanted.connect(lambda tool: self.activity_wanted.emit(self._models.chat.thread_id, tool))
         side.request_wanted.connect(self._show_request)
         side.thread_wanted.connect(self.thread_wanted)
+        changes = self._models.changes
+        changes.told.connect(self._tell_change)
+        changes.previewed.connect(self._show_undo)
+        self.toast.undone.connect(self._undo_told)
 
     def first_focus(self) -> QWidget:
         """Keys go to the composer."""
@@ -225,12 +236,23 @@ class ChatPage(QWidget):
         """Show or hide the agents of the run (Ctrl+Shift+A)."""
         self.side.toggle(AGENTS)
 
+    def toggle_changes(self) -> None:
+        """Show or hide what was changed in this thread (Ctrl+Shift+G)."""
+        self.side.toggle(CHANGES)
+
+    def undo(self) -> None:
+        """Show what was changed, with the newest call that can be undone."""
+        self.side.show(CHANGES, keys=True)
+        if self.side.changes is not None:
+            self.side.changes.choose_last()
+            self.side.changes.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
+
     def show_trace(self, is_open: bool) -> None:
         """The trace beside the thread, or nothing."""
         self.show_side(TRACE if is_open else "")
 
     def show_side(self, name: str) -> None:
-        """``trace``, ``agents`` or nothing beside the thread."""
+        """``trace``, ``agents``, ``changes`` or nothing beside the thread."""
         if not self.side.show(name):
             self.pane.header.show_side(name)
 
@@ -238,6 +260,18 @@ class ChatPage(QWidget):
         self.pane.header.show_side(name)
         self._place()
         self.side_changed.emit(name)
+
+    def _tell_change(self, words: str, change_id: str) -> None:
+        """What was written or undone; it can be taken back from here for a while, and for ever in the changes."""
+        label = "Undo the undo" if words.startswith("Undone") else "Undo"
+        self.toast.say(words, f"{CHANGE}{change_id}" if change_id else "", label=label, stays="toast-undo")
+
+    def _undo_told(self, token: str) -> None:
+        if token.startswith(CHANGE):
+            self._models.changes.undo_call(token.removeprefix(CHANGE))
+
+    def _show_undo(self, preview: UndoPreview) -> None:
+        undo_preview.UndoDialog(self.window(), self._models.changes, preview).open()
 
     def _show_card(self, call_id: str) -> None:
         if self.side.is_over:

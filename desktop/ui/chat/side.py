@@ -1,5 +1,5 @@
-"""What stands beside the open thread or debate: its trace or its agents, one at a time; each is built when first
-wanted."""
+"""What stands beside the open thread or debate: its trace, its agents or its changes, one at a time; each is built when
+first wanted."""
 
 from __future__ import annotations
 
@@ -11,28 +11,35 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.lazy import lazy_module
 from desktop.domain.permission import PermissionRequest
+from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.trace.panel import TraceViewModel
 from desktop.ui.theme import theme
 
 if TYPE_CHECKING:
+    from desktop.ui.changes import panel as changes_panel
+    from desktop.ui.changes.panel import ChangesPanel
     from desktop.ui.run_panel import panel as run_panel
     from desktop.ui.run_panel.panel import RunPanel
     from desktop.ui.trace import panel as trace_panel
     from desktop.ui.trace.panel import TracePanel
 else:
+    changes_panel = lazy_module("desktop.ui.changes.panel")
     run_panel = lazy_module("desktop.ui.run_panel.panel")
     trace_panel = lazy_module("desktop.ui.trace.panel")
 
 BESIDE = 1040
 """Below this width of the window (at 100 %) it lies over the thread."""
-WIDTH = 384
-TRACE, AGENTS = "trace", "agents"
+WIDTH, ALONE = 432, 384
+"""Where there are tabs, and where there are none."""
+TRACE, AGENTS, CHANGES = "trace", "agents", "changes"
+WIDE, MOST = 560, 0.55
+"""The changes, where that is no more than so much of the page."""
 
 
 class SidePanels(QObject):
-    """``changed`` ("trace", "agents" or "") after the person opened or closed one. ``give_back``: who has the keys when
-    one is closed. ``trace`` None: there are only the agents. ``beside``: see ``BESIDE``."""
+    """``changed`` (the name of one, or "") after the person opened or closed one. ``give_back``: who has the
+    keys when one is closed. ``trace`` and ``changes`` None: there are only the agents. ``beside``: see ``BESIDE``."""
 
     changed = Signal(str)
     said = Signal(str)
@@ -48,23 +55,25 @@ class SidePanels(QObject):
         agents: RunTreeViewModel,
         give_back: Callable[[], QWidget],
         beside: int = BESIDE,
+        changes: ChangesViewModel | None = None,
     ) -> None:
         super().__init__(page)
         self._page, self._give_back, self._beside = page, give_back, beside
-        self._trace_model, self._agents_model = trace, agents
+        self._trace_model, self._agents_model, self._changes_model = trace, agents, changes
         self.trace: TracePanel | None = None
         self.agents: RunPanel | None = None
+        self.changes: ChangesPanel | None = None
 
     @property
     def shown(self) -> str:
         """The name of the panel that is shown, or ""."""
-        panels = ((TRACE, self.trace), (AGENTS, self.agents))
+        panels = ((TRACE, self.trace), (AGENTS, self.agents), (CHANGES, self.changes))
         return next((name for name, panel in panels if panel is not None and not panel.isHidden()), "")
 
     @property
-    def panel(self) -> TracePanel | RunPanel | None:
+    def panel(self) -> TracePanel | RunPanel | ChangesPanel | None:
         """The panel that is open beside the thread, or None."""
-        return {TRACE: self.trace, AGENTS: self.agents}.get(self.shown)
+        return {TRACE: self.trace, AGENTS: self.agents, CHANGES: self.changes}.get(self.shown)
 
     @property
     def is_over(self) -> bool:
@@ -105,7 +114,7 @@ class SidePanels(QObject):
         panel, page = self.panel, self._page
         if panel is None:
             return 0
-        side, over = min(theme().px(WIDTH), page.width()), self.is_over
+        side, over = min(self._wanted(), page.width()), self.is_over
         free = foot.mapTo(page, QPoint()).y() if over and foot.isVisibleTo(page) else page.height()
         panel.setGeometry(page.width() - side, 0, side, free)
         panel.raise_()
@@ -113,12 +122,21 @@ class SidePanels(QObject):
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _built(self, name: str) -> TracePanel | RunPanel | None:
+    def _wanted(self) -> int:
+        """How wide the one that shows is."""
+        usual = theme().px(ALONE if self._trace_model is None else WIDTH)
+        if self.shown != CHANGES:
+            return usual
+        return max(usual, min(theme().px(WIDE), int(self._page.width() * MOST)))
+
+    def _built(self, name: str) -> TracePanel | RunPanel | ChangesPanel | None:
         if name == TRACE and self.trace is None and self._trace_model is not None:
             self.trace = self._make_trace(self._trace_model)
         elif name == AGENTS and self.agents is None:
             self.agents = self._make_agents()
-        return {TRACE: self.trace, AGENTS: self.agents}.get(name)
+        elif name == CHANGES and self.changes is None and self._changes_model is not None:
+            self.changes = self._make_changes(self._changes_model)
+        return {TRACE: self.trace, AGENTS: self.agents, CHANGES: self.changes}.get(name)
 
     def _make_trace(self, model: TraceViewModel) -> TracePanel:
         made = trace_panel.TracePanel(model, self._page)
@@ -136,7 +154,13 @@ class SidePanels(QObject):
         made.thread_wanted.connect(self._thread_wanted)
         return made
 
-    def _join(self, panel: TracePanel | RunPanel) -> None:
+    def _make_changes(self, model: ChangesViewModel) -> ChangesPanel:
+        made = changes_panel.ChangesPanel(model, self._page)
+        made.hide()
+        self._join(made)
+        return made
+
+    def _join(self, panel: TracePanel | RunPanel | ChangesPanel) -> None:
         panel.closed.connect(lambda: self.show("", keys=True))
         panel.said.connect(self.said)
         tabs = panel.head.tabs

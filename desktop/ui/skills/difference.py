@@ -6,22 +6,19 @@ from typing import Protocol
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame
 
 from desktop.presenter.skills.page import Difference
 from desktop.ui.approvals.request.background import Background
 from desktop.ui.approvals.request.diffing import Diff, diff
-from desktop.ui.approvals.request.lines_view import LinesView
+from desktop.ui.approvals.request.file_card import card_of
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import Scroller, clear
 from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.scaling import Column, Row, sized
-from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Paragraph, Text
 
 MAX_FILES = 40
-ROWS = 24
-"""Rows of one file before it scrolls."""
 
 
 TITLE = "What changed since you last read it"
@@ -110,21 +107,3 @@ def differences(found: Difference) -> list[tuple[str, str, Diff | None]]:
     if len(found.files) > MAX_FILES:
         out.append((f"and {len(found.files) - MAX_FILES} more files", "", None))
     return out
-
-
-def card_of(name: str, words: str, compared: Diff | None) -> QWidget:
-    """One file with its rows."""
-    card = pane("card")
-    column = Column(card, margins=1, spacing=0)
-    head = sized(pane("header" if compared is not None else "plain"), height=36)
-    row = Row(head, margins=(12, 0, 12, 0), spacing=12)
-    row.addWidget(Text(shown_line(name), "code", elide="middle"), 1)
-    row.addWidget(Text(words, "small", "2"))
-    column.addWidget(head)
-    if compared is not None:
-        view = LinesView(f"Changes of {name}", max_rows=ROWS)
-        view.set_rows(compared.rows)
-        view.wrapped.connect(lambda: view.setFixedHeight(view.sizeHint().height()))
-        view.setFixedHeight(view.sizeHint().height())
-        column.addWidget(view)
-    return card

@@ -41,6 +41,7 @@ BADGES: dict[str, BadgeLook] = {
     "problem": BadgeLook("failed", "failed", "problem"),
     "off: changed": BadgeLook("lock", "ask", "off: changed"),
     "not trusted": BadgeLook("lock", "ask", "not trusted"),
+    "changed since": BadgeLook("retry", "info", "changed since"),
     "changed on disk": BadgeLook("retry", "info", "changed on disk"),
     "reaches more": BadgeLook("network", "ask", "reaches more"),
     "text changed": BadgeLook("retry", "info", "text changed"),

@@ -10,8 +10,9 @@ from desktop.domain.words import size_words
 from desktop.presenter.skills.repositories import Item, ItemDetail, Repositories
 from desktop.presenter.skills.repository_words import Cell, banner_of, day_of, reach_table, take_words
 from desktop.ui.approvals.request.background import Background
+from desktop.ui.approvals.request.file_card import card_of
 from desktop.ui.skills.cards import problem_rows, row_card
-from desktop.ui.skills.difference import card_of, differences
+from desktop.ui.skills.difference import differences
 from desktop.ui.skills.markdown_view import MarkdownView
 from desktop.ui.skills.repositories.foot_keys import FootKeys
 from desktop.ui.theme import theme

@@ -32,7 +32,7 @@ class Toast(RaisedBox):
         super().__init__(pane, "radius-card")
         self._pane = pane
         self._above = above
-        self._token = ""
+        self._token, self._stays = "", "toast"
         self._words = Text("", elide="right")
         self._undo = Button("Undo", "quiet", icon="undo", small=True, tip="Undo (Ctrl+Z)")
         self._keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), self)
@@ -68,8 +68,11 @@ class Toast(RaisedBox):
         if above is not None:
             above.installEventFilter(self)
 
-    def say(self, text: str, undo_token: str = "") -> None:
-        """Show a sentence, replacing the last; with a token also Undo."""
+    def say(self, text: str, undo_token: str = "", *, label: str = "Undo", stays: str = "toast") -> None:
+        """Show a sentence, replacing the last; with a token also Undo, under this label. ``stays``: how long, by the
+        name of the duration."""
+        self._stays = stays
+        self._undo.set_label(label)
         self._token = undo_token
         self._words.setText(text)
         self._undo.setVisible(bool(undo_token))
@@ -81,7 +84,7 @@ class Toast(RaisedBox):
         self.show()
         self.raise_()
         self._follow_keys()
-        self._timer.start(theme().duration("toast"))
+        self._timer.start(theme().duration(self._stays))
         self._slide.stop()
         self._slide.setDuration(theme().duration("settle"))
         self._slide.setStartValue(float(theme().px(8)))
@@ -171,7 +174,7 @@ class Toast(RaisedBox):
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """The pointer keeps it."""
-        self._timer.start(theme().duration("toast"))
+        self._timer.start(theme().duration(self._stays))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys are for the button alone."""

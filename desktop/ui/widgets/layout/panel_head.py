@@ -1,4 +1,4 @@
-"""The heads of what stands beside a thread: the same two tabs on both, so that one is a click away from the other."""
+"""The heads of what stands beside a thread: the same tabs on each, so that one is a click away from the other."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.text import Text
 
 AGENTS_KEYS = "Ctrl+Shift+A"
-TABS = (("trace", "Trace"), ("agents", "Agents"))
+CHANGES_KEYS = "Ctrl+Shift+G"
+TABS = (("trace", "Trace"), ("agents", "Agents"), ("changes", "Changes"))
 
 
 def panel_tabs(value: str) -> Tabs:
-    """Trace and Agents, of which ``value`` shows."""
+    """Trace, Agents and Changes, of which ``value`` shows."""
     made = Tabs("Beside the chat", TABS, spacing=16)
     made.set_value(value)
     return made

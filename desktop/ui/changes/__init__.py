@@ -1,0 +1,1 @@
+"""What was changed in a thread, beside it."""
