@@ -29,6 +29,8 @@ EDITING = 320
 MIN_CHIP = 110
 FOLDER = 28
 """Characters of a folder's name."""
+WITH_CHANGES = 560
+"""Pixels of the head from which on it has a button of its own for the changes."""
 EDITOR = 24
 """Characters of the name of the editor that made a thread."""
 
@@ -249,6 +251,7 @@ class ThreadHeader(QFrame):
         px = theme().px
         self.project.set_bare(self.width() < px(NARROW))
         self.project.setMinimumWidth(min(self.project.sizeHint().width(), px(MIN_CHIP)))
+        self.changes.setVisible(self.width() >= px(WITH_CHANGES))  # else it is a tab away
         beside = [
             one
             for one in (
