@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from desktop.presenter.settings import boundaries as settings_boundaries
     from desktop.presenter.settings import cli_tools as settings_cli_tools
     from desktop.presenter.settings import grants as settings_grants
+    from desktop.presenter.settings import kept as settings_kept
     from desktop.presenter.settings import keys as settings_keys
     from desktop.presenter.settings import middleware as settings_middleware
     from desktop.presenter.settings import other_agents as settings_other_agents
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from desktop.presenter.settings.boundaries import BoundariesViewModel
     from desktop.presenter.settings.cli_tools import CliToolsViewModel
     from desktop.presenter.settings.grants import GrantsViewModel
+    from desktop.presenter.settings.kept import KeptViewModel
     from desktop.presenter.settings.keys import KeysViewModel
     from desktop.presenter.settings.middleware import MiddlewareViewModel
     from desktop.presenter.settings.other_agents import OtherAgentsViewModel
@@ -61,6 +63,7 @@ else:
     settings_boundaries = lazy_module("desktop.presenter.settings.boundaries")
     settings_cli_tools = lazy_module("desktop.presenter.settings.cli_tools")
     settings_grants = lazy_module("desktop.presenter.settings.grants")
+    settings_kept = lazy_module("desktop.presenter.settings.kept")
     settings_keys = lazy_module("desktop.presenter.settings.keys")
     settings_middleware = lazy_module("desktop.presenter.settings.middleware")
     settings_other_agents = lazy_module("desktop.presenter.settings.other_agents")
@@ -106,6 +109,11 @@ class LazyModels:
     def grants(self) -> GrantsViewModel:
         """The view-model of the folders opened for this session, in the settings."""
         return settings_grants.GrantsViewModel(self.services.grants, self.bridge)
+
+    @cached_property
+    def kept(self) -> KeptViewModel:
+        """The view-model of what is kept of changed files, in the settings."""
+        return settings_kept.KeptViewModel(self.services.changes, self.bridge)
 
     @cached_property
     def reach(self) -> ReachViewModel:

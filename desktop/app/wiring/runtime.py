@@ -194,6 +194,7 @@ async def _services(
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)
     _keep_skills(skills, settings, home, owner)
+    _keep_changes(boundary, settings, owner)
     sweep = sweep_of(home, skills.fabric.roots, agent_files.folders)
     owner.spawn(asyncio.to_thread(sweep), "files: what an earlier start had not finished")
 
@@ -250,6 +251,21 @@ async def _services(
         outside=outside_calls(runtime, settings, skills, gate, owner, host),
         make_skill_service=lambda: _skill_service(runtime, home, host),
     )
+
+
+def _keep_changes(boundary: BoundaryServices, settings: SettingsService, owner: TaskOwner) -> None:
+    """What is kept of changed files follows the settings; what no change needs any more goes at each start."""
+
+    def fit(_settings: object, keys: frozenset[str]) -> None:
+        if not owner.closed and any(key.startswith("changes.") for key in keys):
+            owner.spawn(boundary.recorder.make_room(), "changes: as the settings say")
+
+    async def tidy() -> None:
+        await boundary.recorder.make_room()
+        await boundary.recorder.sweep()
+
+    settings.subscribe(fit)
+    owner.spawn(tidy(), "changes: what no change needs")
 
 
 def _person_files(settings: SettingsService, cli: CliTools, mcp: McpServers, owner: TaskOwner) -> FolderWatch:

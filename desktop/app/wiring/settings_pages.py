@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from desktop.ui.settings.boundaries import grants as boundaries_grants
     from desktop.ui.settings.boundaries import page as boundaries_page
     from desktop.ui.settings.boundaries.page import BoundariesPage
+    from desktop.ui.settings.changes import card as changes_card
     from desktop.ui.settings.cli_tools import page as cli_tools_page
     from desktop.ui.settings.keys import page as keys_page
     from desktop.ui.settings.mcp import page as mcp_page
@@ -35,6 +36,7 @@ else:
     agents_page = lazy_module("desktop.ui.settings.agents.page")
     boundaries_grants = lazy_module("desktop.ui.settings.boundaries.grants")
     boundaries_page = lazy_module("desktop.ui.settings.boundaries.page")
+    changes_card = lazy_module("desktop.ui.settings.changes.card")
     cli_tools_page = lazy_module("desktop.ui.settings.cli_tools.page")
     keys_page = lazy_module("desktop.ui.settings.keys.page")
     mcp_page = lazy_module("desktop.ui.settings.mcp.page")
@@ -145,6 +147,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Undo and changes",
         "undo",
         words=("undo", "history", "backup", "restore", "versions", "retention", "before-image"),
+        below=lambda m: changes_card.KeptCard(m.views.kept),
     ),
     PageRow(
         "CLI tools",

@@ -116,10 +116,6 @@ class ChangesService:
         await self._changes.let_go(before=float("inf"), most=0)
         await self._recorder.sweep()
 
-    async def fit(self) -> None:
-        """Keep to the settings, which have changed."""
-        await self._recorder.make_room()
-
     # -- undoing ------------------------------------------------------------------------------------------------------
 
     async def plan(self, change_ids: Sequence[str]) -> UndoPlan:

@@ -243,14 +243,15 @@ class _Caption(QFrame):
         self.setProperty("pane", "header")
         row = Row(self, margins=(16, 0, 16, 1), spacing=8)
         self._text = Text(text, "caption", "2", elide="right")
-        self._sums = _Sums()
+        self._sums = None if right else _Sums()
         row.addWidget(self._text, 1)
-        row.addWidget(Text(right, "caption", "2") if right else self._sums)
+        row.addWidget(self._sums or Text(right, "caption", "2"))
 
     def show_words(self, text: str, added: int, removed: int) -> None:
         """What stands at the left, and the sums at the right."""
         self._text.setText(text)
-        self._sums.show_sums(added, removed)
+        if self._sums is not None:
+            self._sums.show_sums(added, removed)
 
 
 class _Sums(QWidget):

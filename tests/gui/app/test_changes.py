@@ -1,0 +1,87 @@
+"""What agents changed, in the running app: told after Allow, shown beside the thread, undone, and undone again."""
+
+import os
+
+import pytest
+
+from desktop.domain.audit import AuditFilter
+from desktop.ui.changes.preview import UNDO, UndoDialog
+from tests.gui.app.kit import call
+
+
+def dialog_of(app) -> UndoDialog | None:
+    return next((one for one in app.window.findChildren(UndoDialog) if one.isVisible()), None)
+
+
+async def undone(app, act) -> None:
+    """Undo what a click shows, once it was compared."""
+    act()
+    await app.until(lambda: dialog_of(app), "the undo is shown")
+    dialog = dialog_of(app)
+    assert dialog is not None
+    dialog.buttons[UNDO].click()
+
+
+@pytest.mark.spec("R-UND-2", "R-UND-3")
+async def test_a_write_that_was_allowed_is_told_shown_undone_and_undone_again(start):
+    rounds = (
+        call("write_file", path="notes.md", content="one\nthree\n"),
+        call("write_file", path="new/list.md", content="made\n"),
+        [{"text": "Both are written."}],
+    )
+    app = await start(*rounds, joined=True)
+    workspace = app.home.path / "workspace"
+    (workspace / "notes.md").write_text("one\ntwo\n")
+    app.say("Bring the notes up to date")
+    for _ in range(2):
+        request = await app.asked()
+        app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
+    await app.answered("Both are written.")
+    toast = app.page.toast
+    await app.until_true(lambda: toast.text == "list.md written.", "it is told what was written")
+
+    app.startup._shell.run_command("undo")
+    panel = app.page.side.changes
+    await app.until_true(lambda: len(panel.calls.rows.lines) == 2, "both calls show")
+    assert [(row.name.endswith(name), row.word) for row, name in zip(panel.files.rows.lines, NAMES, strict=True)] == [
+        (True, "changed"),
+        (True, "made"),
+    ]
+    panel.calls.select(0)
+    await undone(app, panel.detail.call.click)
+    await app.until_true(lambda: (workspace / "notes.md").read_text() == "one\ntwo\n", "the file is as it was")
+    await app.until_true(lambda: len(panel.calls.rows.lines) == 3, "the undo is a row like others")
+    assert panel.files.rows.lines[0].word == "undone, as at the beginning"
+    assert panel.calls.rows.lines[0].note.startswith("undone at")
+
+    assert toast.text.startswith("Undone: ")
+    await undone(app, toast._undo.click)
+    await app.until_true(lambda: (workspace / "notes.md").read_text() == "one\nthree\n", "the undo is undone")
+
+    (workspace / "new" / "list.md").write_text("mine\n")
+    await app.until_true(lambda: len(panel.calls.rows.lines) >= 4, "it is a row, too")
+    await undone_since(app, panel)
+    await app.until_true(lambda: (workspace / "notes.md").read_text() == "one\ntwo\n", "since here")
+    assert (workspace / "new" / "list.md").read_text() == "mine\n", "what was changed by hand stays"
+    logged = [row.entry for row in (await app.startup._services.store.audit.page(AuditFilter(), limit=20)).rows]
+    assert [(entry.tool, entry.by, entry.outcome) for entry in logged if entry.tool == "undo"] == [
+        ("undo", "user", "done")
+    ] * 3
+    assert os.listdir(workspace / "new") == ["list.md"]
+    await app.end()
+
+    later = await start(home=app.home.path, joined=True)
+    later.startup._shell.run_command("changes")
+    panel = later.page.side.changes
+    await later.until_true(lambda: len(panel.calls.rows.lines) == 6, "all of it is there on a later day")
+    panel.calls.select(max(at for at, row in enumerate(panel.calls.rows.lines) if row.undo_of and row.can_undo))
+    await undone(later, panel.detail.call.click)
+    await later.until_true(lambda: (workspace / "notes.md").read_text() == "one\nthree\n", "and undone")
+
+
+async def undone_since(app, panel) -> None:
+    panel.calls.select(0)
+    await undone(app, panel.detail.since.click)
+
+
+NAMES = ("notes.md", "new/list.md")
