@@ -1,8 +1,8 @@
-"""What undoing would do, as it is shown before it is done."""
+"""What undoing would do, as it is shown before it is done; and which changes belong together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from desktop.domain.file_changes import FileState, KeptChange
 from desktop.domain.lazy_dataclass import dataclass
@@ -120,3 +120,32 @@ class ThreadChanges:
     """How many may be."""
     days: float
     """For how long."""
+
+
+def standing(records: Sequence[KeptChange]) -> set[str]:
+    """The ids of the changes that are not undone, of calls and of undos."""
+    found = {record.change_id for record in records}
+    for record in reversed(records):
+        if record.change_id in found:
+            found -= set(record.undoes)
+    return found
+
+
+def of_agent(records: Sequence[KeptChange], thread_id: str) -> list[str]:
+    """The ids of all that an agent changed, and those that worked for it, and that stands."""
+    return _standing_calls(records, lambda one: one.origin.thread_id == thread_id or thread_id in one.origin.above)
+
+
+def of_run(records: Sequence[KeptChange], run_id: str) -> list[str]:
+    """The ids of all that a run changed and that stands."""
+    return _standing_calls(records, lambda one: one.origin.run_id == run_id)
+
+
+def since(records: Sequence[KeptChange], number: int) -> list[str]:
+    """The ids of what calls changed from this change on and that stands."""
+    return _standing_calls(records, lambda one: one.number >= number)
+
+
+def _standing_calls(records: Sequence[KeptChange], fits: Callable[[KeptChange], bool]) -> list[str]:
+    stands = standing(records)
+    return [one.change_id for one in records if one.change_id in stands and not one.undoes and fits(one)]

@@ -40,7 +40,9 @@ def _call(
     undoes: tuple[str, ...] = (),
 ) -> KeptChange:
     thread = "t" if chain[0] in ("workbench", "you") else chain[0]
-    origin = ChangeOrigin(thread, () if thread == "t" else ("t",), "r", chain=chain, project=PROJECT)
+    command = "python scripts/clean.py" if chain[-1] == "bash" else ""
+    above = () if thread == "t" else ("t",)
+    origin = ChangeOrigin(thread, above, "r", chain=chain, project=PROJECT, summary=command)
     changed = tuple(ChangedFile(change, added, removed) for change, added, removed in files)
     return KeptChange(name, _at(clock), changed, origin, undoes, number=int(_at(clock)))
 

@@ -75,6 +75,7 @@ SAID_BY_OTHERS: dict[str, str] = {
     "fromutc": "datetime asks a time zone for it",
     "tzname": "datetime asks a time zone for it",
     "interface_cast": "Qt calls it",
+    "readinto": "io.BufferedReader calls it",
     "run_forever": "asyncio's runner calls it",
     "capture_signals": "uvicorn calls it",
     "fan_out": "an agent in code calls it on its ctx",

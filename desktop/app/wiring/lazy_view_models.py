@@ -23,6 +23,8 @@ from desktop.tools.mcp.headers import references
 
 if TYPE_CHECKING:
     from desktop.app.wiring import page_services
+    from desktop.presenter.changes import kept as changes_kept
+    from desktop.presenter.changes.kept import KeptViewModel
     from desktop.presenter.mcp import servers as mcp_servers
     from desktop.presenter.mcp.servers import McpServersViewModel
     from desktop.presenter.schedules import page as schedules_page
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from desktop.presenter.settings import boundaries as settings_boundaries
     from desktop.presenter.settings import cli_tools as settings_cli_tools
     from desktop.presenter.settings import grants as settings_grants
-    from desktop.presenter.settings import kept as settings_kept
     from desktop.presenter.settings import keys as settings_keys
     from desktop.presenter.settings import middleware as settings_middleware
     from desktop.presenter.settings import other_agents as settings_other_agents
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from desktop.presenter.settings.boundaries import BoundariesViewModel
     from desktop.presenter.settings.cli_tools import CliToolsViewModel
     from desktop.presenter.settings.grants import GrantsViewModel
-    from desktop.presenter.settings.kept import KeptViewModel
     from desktop.presenter.settings.keys import KeysViewModel
     from desktop.presenter.settings.middleware import MiddlewareViewModel
     from desktop.presenter.settings.other_agents import OtherAgentsViewModel
@@ -63,7 +63,7 @@ else:
     settings_boundaries = lazy_module("desktop.presenter.settings.boundaries")
     settings_cli_tools = lazy_module("desktop.presenter.settings.cli_tools")
     settings_grants = lazy_module("desktop.presenter.settings.grants")
-    settings_kept = lazy_module("desktop.presenter.settings.kept")
+    changes_kept = lazy_module("desktop.presenter.changes.kept")
     settings_keys = lazy_module("desktop.presenter.settings.keys")
     settings_middleware = lazy_module("desktop.presenter.settings.middleware")
     settings_other_agents = lazy_module("desktop.presenter.settings.other_agents")
@@ -113,7 +113,7 @@ class LazyModels:
     @cached_property
     def kept(self) -> KeptViewModel:
         """The view-model of what is kept of changed files, in the settings."""
-        return settings_kept.KeptViewModel(self.services.changes, self.bridge)
+        return changes_kept.KeptViewModel(self.services.changes, self.bridge)
 
     @cached_property
     def reach(self) -> ReachViewModel:

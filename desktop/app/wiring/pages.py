@@ -56,6 +56,17 @@ THREADS_SHOWN = ("chats", "debates")
 """Pages that show themselves which of their threads wait for an answer."""
 BESIDE = {"trace": "chat.trace", "agents": "chat.agents", "changes": "chat.changes"}
 """What stands beside the thread, and under which name that is remembered."""
+ON_CHATS = {
+    "new-chat": "new_chat",
+    "search-threads": "search_threads",
+    "choose-project": "choose_project",
+    "choose-model": "choose_model",
+    "tool-mode": "choose_tool_mode",
+    "trace": "toggle_trace",
+    "changes": "toggle_changes",
+    "undo": "undo",
+}
+"""Commands that are something which the Chats page does."""
 NOTIFY = "notifications.desktop"
 _FIRST_MODULES: dict[str, ModuleType] = {
     FIRST_RUN: first_run_page,
@@ -255,15 +266,11 @@ class Pages(QObject):
             getattr(self.chat, act)()
 
         shell.add_source(lambda: settings_rows(SETTINGS_PAGES, m.settings.schema()))
+        for command, act in ON_CHATS.items():
+            shell.handle(command, partial(_ignoring, partial(on_chats, act)))
         shell.handle("chat-with", lambda agent: _chat_with(agent, on_chats, m, shell))
         shell.handle("find", lambda _: self._find(on_chats))
-        for act in ("new_chat", "search_threads", "choose_project", "choose_model"):
-            shell.handle(act.replace("_", "-"), partial(_ignoring, partial(on_chats, act)))
-        shell.handle("tool-mode", lambda _: on_chats("choose_tool_mode"))
-        shell.handle("trace", lambda _: on_chats("toggle_trace"))
         shell.handle("agents", lambda _: self._debates.toggle_agents(lambda: on_chats("toggle_agents")))
-        shell.handle("changes", lambda _: on_chats("toggle_changes"))
-        shell.handle("undo", lambda _: on_chats("undo"))
         shell.handle("new-job", lambda _: self._new_job())
         shell.handle("new-skill", lambda _: self._on_skills(lambda page: page.new()))
         shell.handle("project-offers", lambda at: self._on_skills(lambda page: page.add_repository(f"project:{at}")))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.file_changes import KeptChange
-from desktop.domain.undo import ThreadChanges, UndoPreview
-from desktop.presenter.changes.rows import CallRow, FileRow, call_rows, file_rows
+from desktop.domain.undo import ThreadChanges, UndoPreview, of_agent, of_run, since
+from desktop.presenter.changes.rows import ChangeRow, FileRow, call_rows, file_rows
 from desktop.presenter.changes.words import kept_words, path_in, preview_words, undone_words, when, who
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class ChangesViewModel(QObject):
         self.thread_id = ""
         self.changes: ThreadChanges | None = None
         self.files: list[FileRow] = []
-        self.calls: list[CallRow] = []
+        self.calls: list[ChangeRow] = []
         self._later = QTimer(self, singleShot=True, interval=TELL_AFTER)
         self._later.timeout.connect(self._read)
         service.on_done(self._made)
@@ -129,10 +129,13 @@ class ChangesViewModel(QObject):
         found = self.changes
         return kept_words(found.days, found.size, found.most) if found is not None else ""
 
+    @property
+    def _records(self) -> Sequence[KeptChange]:
+        return self.changes.records if self.changes is not None else ()
+
     def record(self, change_id: str) -> KeptChange | None:
         """A change of this thread."""
-        records = self.changes.records if self.changes is not None else ()
-        return next((one for one in records if one.change_id == change_id), None)
+        return next((one for one in self._records if one.change_id == change_id), None)
 
     def agent_of(self, change_id: str) -> str:
         """The title of the agent that was called in this thread and changed something; "" for the thread's own."""
@@ -160,31 +163,24 @@ class ChangesViewModel(QObject):
         """The same for all that the agent of this change did, with those that worked for it."""
         record = self.record(change_id)
         if record is not None:
-            agent = record.origin.thread_id
-            self._preview(self._standing(lambda one: agent in (one.origin.thread_id, *one.origin.above)))
+            self._preview(of_agent(self._records, record.origin.thread_id))
 
     def undo_run(self, change_id: str) -> None:
         """For all that the run of this change did."""
         record = self.record(change_id)
         if record is not None:
-            self._preview(self._standing(lambda one: one.origin.run_id == record.origin.run_id))
+            self._preview(of_run(self._records, record.origin.run_id))
 
     def undo_since(self, change_id: str) -> None:
         """For all that calls did in this thread from this change on."""
         record = self.record(change_id)
         if record is not None:
-            self._preview(self._standing(lambda one: one.number >= record.number))
+            self._preview(since(self._records, record.number))
 
     def undo_with(self, change_ids: Sequence[str]) -> None:
         """Show an undo anew, together with the later changes that stand on it."""
         shown = self._plan.preview.change_ids if self._plan is not None else ()
         self._preview(list(dict.fromkeys([*shown, *change_ids])))
-
-    def _standing(self, fits: Callable[[KeptChange], bool]) -> list[str]:
-        found = self.changes
-        records = found.records if found is not None else ()
-        undone = found.undone if found is not None else {}
-        return [one.change_id for one in records if not one.undoes and one.change_id not in undone and fits(one)]
 
     def _preview(self, change_ids: Sequence[str]) -> None:
         if not change_ids:
@@ -228,8 +224,7 @@ class ChangesViewModel(QObject):
 
     def name_of(self, path: str) -> str:
         """A path as it is shown."""
-        records = self.changes.records if self.changes is not None else ()
-        return path_in(path, records[-1].origin.project if records else "")
+        return path_in(path, self._records[-1].origin.project if self._records else "")
 
     def _failed(self, error: AssentError) -> None:
         self.told.emit(error.advice if isinstance(error, KnownError) else str(error), "")

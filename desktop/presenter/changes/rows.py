@@ -45,7 +45,7 @@ class FileRow:
 
 
 @dataclass(frozen=True, slots=True)
-class CallRow:
+class ChangeRow:
     """A call, an undo, or what somebody did by hand."""
 
     change_id: str
@@ -148,13 +148,13 @@ def word_of(path: ChangedPath) -> FileWord:
     return "rights changed" if same and path.last.kind in ("file", "folder") else "changed"
 
 
-def call_rows(changes: ThreadChanges, titles: Mapping[str, str]) -> list[CallRow]:
+def call_rows(changes: ThreadChanges, titles: Mapping[str, str]) -> list[ChangeRow]:
     """The calls, the oldest first, and what was done by hand where it was found."""
     rows = [(record.at, _call_row(record, changes, titles)) for record in changes.records]
     project = changes.records[-1].origin.project if changes.records else ""
     for path in changes.paths:
         if path.now != path.last:
-            hand = CallRow(
+            hand = ChangeRow(
                 "",
                 when(path.now_at) if path.now_at else "",
                 "retry",
@@ -170,13 +170,13 @@ def call_rows(changes: ThreadChanges, titles: Mapping[str, str]) -> list[CallRow
     return [row for _, row in sorted(rows, key=lambda one: one[0])]
 
 
-def _call_row(record: KeptChange, changes: ThreadChanges, titles: Mapping[str, str]) -> CallRow:
+def _call_row(record: KeptChange, changes: ThreadChanges, titles: Mapping[str, str]) -> ChangeRow:
     at = changes.undone.get(record.change_id)
     kept = record.kept and any(not file.not_kept for file in record.files)
     note = f"undone at {when(at)}" if at is not None else "" if kept else _why_not(record)
     both = [(file.change.path, {file.change.before.kind, file.change.after.kind}) for file in record.files]
     files = [path for path, kinds in both if "folder" not in kinds]
-    return CallRow(
+    return ChangeRow(
         record.change_id,
         when(record.at),
         _icon(record),
@@ -212,8 +212,7 @@ def _said(record: KeptChange, changes: ThreadChanges, titles: Mapping[str, str])
 
 
 def _icon(record: KeptChange) -> str:
-    tool = record.origin.chain[-1] if record.origin.chain else ""
-    return "undo" if record.undoes else "terminal" if tool == "bash" or record.origin.summary else "write"
+    return "undo" if record.undoes else "terminal" if record.origin.summary else "write"
 
 
 def _what(paths: Sequence[str], project: str) -> str:

@@ -88,11 +88,6 @@ def preview_words(preview: UndoPreview, titles: Mapping[str, str]) -> str:
     return f"{head}: {first}{more}. {rest}{tail}"
 
 
-def undo_title(names: Sequence[str]) -> str:
-    """What a preview is called."""
-    return f"Undo {names[0]}" if len(names) == 1 else f"Undo {count_words(len(names), 'change')}"
-
-
 def undone_words(preview: UndoPreview, project: str) -> str:
     """For the toast, once it is done."""
     changed = [file.path for file in preview.files if file.now != file.then]

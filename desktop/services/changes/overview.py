@@ -6,10 +6,10 @@ import os
 from collections.abc import Sequence
 
 from desktop.domain.file_changes import ChangedFile, FileState, KeptChange
-from desktop.domain.undo import ChangedPath
+from desktop.domain.undo import ChangedPath, standing
 from desktop.safety.changes.states import state_of
 from desktop.services.changes.lines import counts
-from desktop.services.changes.undoing import Read, standing
+from desktop.services.changes.undoing import Read
 
 LOOKED_AT = 2_000
 """Paths of a thread that are compared with the disk."""

@@ -24,7 +24,7 @@ from desktop.safety.changes.states import state_of
 from desktop.services.changes.lines import MAX_TEXT, counts
 from desktop.services.changes.overview import against_beginning, undone_since
 from desktop.services.changes.recording import KeepingRecorder
-from desktop.services.changes.undoing import FileHistory, FileUndo, Found, Read, standing
+from desktop.services.changes.undoing import AtPath, FileHistory, FileUndo, Read
 from desktop.store.changes import ChangeRepository, KeptAmount
 from desktop.store.kept_files import KeptFiles
 
@@ -203,49 +203,29 @@ def _entry(plan: UndoPlan) -> AuditEntry:
     )
 
 
-def of_agent(records: Sequence[KeptChange], thread_id: str) -> list[str]:
-    """The ids of all that an agent changed, and those that worked for it, and that stands."""
-    return _standing_calls(records, lambda one: one.origin.thread_id == thread_id or thread_id in one.origin.above)
-
-
-def of_run(records: Sequence[KeptChange], run_id: str) -> list[str]:
-    """The ids of all that a run changed and that stands."""
-    return _standing_calls(records, lambda one: one.origin.run_id == run_id)
-
-
-def since(records: Sequence[KeptChange], number: int) -> list[str]:
-    """The ids of what calls changed from this change on and that stands."""
-    return _standing_calls(records, lambda one: one.number >= number)
-
-
-def _standing_calls(records: Sequence[KeptChange], fits: Callable[[KeptChange], bool]) -> list[str]:
-    stands = standing(records)
-    return [one.change_id for one in records if one.change_id in stands and not one.undoes and fits(one)]
-
-
 def _undo(history: FileHistory, files: GuardedFiles, path: str) -> FileUndo:
     """What is to become of a path. Blocks."""
     try:
         state = state_of(path)
     except OSError as error:
-        return _left(path, Found(ABSENT, None), f"It cannot be read: {error.strerror or error}.")
+        return _left(path, AtPath(ABSENT, None), f"It cannot be read: {error.strerror or error}.")
     if state is None:
-        return _left(path, Found(ABSENT, None), "There is something else at its place now, such as a pipe.")
+        return _left(path, AtPath(ABSENT, None), "There is something else at its place now, such as a pipe.")
     if state.kind != "file":
-        return history.undo(Found(state, b""))
+        return history.undo(AtPath(state, b""))
     try:
         with files.open_read(path) as stream:
             at = os.fstat(stream.fileno()).st_mtime
             content = stream.read(MAX_TEXT + 1)
     except KnownError as error:
-        return _left(path, Found(state, None), str(error))
+        return _left(path, AtPath(state, None), str(error))
     except OSError as error:
-        return _left(path, Found(state, None), f"It cannot be read: {error.strerror or error}.")
+        return _left(path, AtPath(state, None), f"It cannot be read: {error.strerror or error}.")
     whole = hashlib.sha256(content).hexdigest() == state.digest
-    return history.undo(Found(state, content if whole else None, at))
+    return history.undo(AtPath(state, content if whole else None, at))
 
 
-def _left(path: str, now: Found, why: str) -> FileUndo:
+def _left(path: str, now: AtPath, why: str) -> FileUndo:
     return FileUndo(path, now, now, (UndoConflict(0, 0, (), why),))
 
 
@@ -291,7 +271,7 @@ def _shown(one: FileUndo) -> UndoneFile:
     return UndoneFile(one.path, one.now.state, one.then.state, now, then, added, removed, one.conflicts)
 
 
-def _text(found: Found) -> str | None:
+def _text(found: AtPath) -> str | None:
     if found.state.kind != "file":
         return ""
     if found.content is None or len(found.content) > SHOWN_TEXT or b"\0" in found.content:

@@ -20,7 +20,7 @@ Read = Callable[[str], bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class AtPath:
     """What is at a path."""
 
     state: FileState
@@ -37,9 +37,9 @@ class FileUndo:
 
     path: str
     """The place."""
-    now: Found
+    now: AtPath
     """How it is."""
-    then: Found
+    then: AtPath
     """How it is to be."""
     conflicts: tuple[UndoConflict, ...]
     """What stays."""
@@ -54,7 +54,7 @@ class FileHistory:
         self._read = read
         self._records = [(one, file) for one in records for file in one.files if file.change.path == path]
 
-    def undo(self, now: Found) -> FileUndo:
+    def undo(self, now: AtPath) -> FileUndo:
         """Take out all that is to be undone."""
         found, conflicts = now, list[UndoConflict]()
         for number in range(len(self._records) - 1, -1, -1):
@@ -63,7 +63,7 @@ class FileHistory:
                 conflicts += left
         return FileUndo(self._path, now, found, tuple(conflicts))
 
-    def _without(self, number: int, found: Found) -> tuple[Found, list[UndoConflict]]:
+    def _without(self, number: int, found: AtPath) -> tuple[AtPath, list[UndoConflict]]:
         record, file = self._records[number]
         before, after = file.change.before, file.change.after
         if found.state == before:
@@ -74,14 +74,14 @@ class FileHistory:
             content = self._read(before.digest) if before.kind == "file" else b""
             if content is None:
                 return found, [UndoConflict(0, 0, (), _GONE)]
-            return Found(before, content), []
+            return AtPath(before, content), []
         if before.kind == after.kind == found.state.kind == "file":
             return self._merged(number, found, before, after)
         return found, [UndoConflict(0, 0, self._later(number, found))]
 
     def _merged(
-        self, number: int, found: Found, before: FileState, after: FileState
-    ) -> tuple[Found, list[UndoConflict]]:
+        self, number: int, found: AtPath, before: FileState, after: FileState
+    ) -> tuple[AtPath, list[UndoConflict]]:
         """The text without the change, line by line; and its rights."""
         conflicts = list[UndoConflict]()
         mode = found.state.mode
@@ -116,13 +116,13 @@ class FileHistory:
             found.append(lines)
         return found[0], found[1], found[2]
 
-    def _conflict(self, number: int, found: Found, left: LeftLines) -> UndoConflict:
+    def _conflict(self, number: int, found: AtPath, left: LeftLines) -> UndoConflict:
         later = self._later(number, found, left.change)
         return UndoConflict(left.first, left.last, later)
 
     # -- who changed it since -----------------------------------------------------------------------------------------
 
-    def _later(self, number: int, now: Found, lines: Hunk | None = None) -> tuple[LaterChange, ...]:
+    def _later(self, number: int, now: AtPath, lines: Hunk | None = None) -> tuple[LaterChange, ...]:
         """Who changed these lines of what a change left, or anything of it, since."""
         named = list[LaterChange]()
         region = lines
@@ -134,7 +134,7 @@ class FileHistory:
                 named.append(step.later)
         return tuple(named)
 
-    def _steps(self, number: int, now: Found) -> Iterator[_Step]:
+    def _steps(self, number: int, now: AtPath) -> Iterator[_Step]:
         """What happened to the file after a change, one step after the other; between two changes that do not follow
         each other somebody else was at work."""
         state = self._records[number][1].change.after
@@ -196,15 +196,6 @@ def _cannot(record: KeptChange, file: ChangedFile) -> str:
     return "It is too old: what it was before is not kept any more." if needs and not record.kept else ""
 
 
-def _file(content: bytes | None, mode: int) -> Found:
+def _file(content: bytes | None, mode: int) -> AtPath:
     data = content or b""
-    return Found(FileState("file", mode, len(data), hashlib.sha256(data).hexdigest()), data)
-
-
-def standing(records: Sequence[KeptChange]) -> set[str]:
-    """The ids of the changes that are not undone, of calls and of undos."""
-    found = {record.change_id for record in records}
-    for record in reversed(records):
-        if record.change_id in found:
-            found -= set(record.undoes)
-    return found
+    return AtPath(FileState("file", mode, len(data), hashlib.sha256(data).hexdigest()), data)

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 
-from desktop.presenter.changes.rows import CallRow, FileRow
+from desktop.presenter.changes.rows import ChangeRow, FileRow
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, badge_size, elided, glyph
 from desktop.ui.widgets.fixed_rows import FixedRows
@@ -148,7 +148,7 @@ class CallDelegate(_Dimming):
         )
         painter.drawText(QRect(left + taken, box.y(), max(0, room - taken), box.height()), _LEFT, what)
 
-    def _draw_end(self, painter: QPainter, box: QRect, row: CallRow) -> int:
+    def _draw_end(self, painter: QPainter, box: QRect, row: ChangeRow) -> int:
         t = theme()
         if not row.note:
             return box.right() + 1 - draw_figures(painter, box, row.added, row.removed)
@@ -170,7 +170,7 @@ class _Rows(LinesModel):
         return None
 
 
-def spoken(line: FileRow | CallRow) -> str:
+def spoken(line: FileRow | ChangeRow) -> str:
     """A row, read aloud."""
     numbers = ", ".join(text for text, _ in figures(line.added, line.removed))
     parts: tuple[str, ...]

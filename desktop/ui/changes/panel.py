@@ -8,11 +8,9 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget, QWidget
 
-from desktop.domain.undo import UndoPreview
 from desktop.presenter.changes.panel import ChangesViewModel
-from desktop.presenter.changes.rows import CallRow, FileRow
+from desktop.presenter.changes.rows import ChangeRow, FileRow
 from desktop.ui.changes.lists import CallDelegate, ChangeRows, FileDelegate, draw_figures, figures
-from desktop.ui.changes.preview import UndoDialog
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.layout.containers import EmptyState
@@ -130,7 +128,7 @@ class ChangesPanel(QFrame):
             self.calls.select(-1)
         self._show_detail()
 
-    def _call_chosen(self, row: CallRow | None) -> None:
+    def _call_chosen(self, row: ChangeRow | None) -> None:
         if row is not None and self.files.current is not None and not set(self.files.current.paths) & row.paths:
             self.files.select(-1)
         self._show_detail()
@@ -156,7 +154,7 @@ class ChangesPanel(QFrame):
         if call is not None and call.change_id and callable(act):
             act(call.change_id)
 
-    def _undo(self, row: CallRow | None) -> None:
+    def _undo(self, row: ChangeRow | None) -> None:
         if row is not None and row.can_undo and row.change_id:
             self._changes.undo_call(row.change_id)
 
@@ -193,13 +191,6 @@ class ChangesPanel(QFrame):
         ):
             widget.setGeometry(0, at, width, tall)
             at += tall
-
-
-def show_undo(window: QWidget, changes: ChangesViewModel, preview: UndoPreview) -> UndoDialog:
-    """Show an undo before it is done; the safe answer has the keys."""
-    dialog = UndoDialog(window, changes, preview)
-    dialog.open()
-    return dialog
 
 
 class _Scrolled(QScrollArea):
@@ -311,7 +302,7 @@ class _Detail(QFrame):
             self._column.addLayout(row)
         self.hide()
 
-    def show_rows(self, call: CallRow | None, file: FileRow | None, agent: str) -> None:
+    def show_rows(self, call: ChangeRow | None, file: FileRow | None, agent: str) -> None:
         """What is chosen in the two lists."""
         acts = call is not None and bool(call.change_id)
         can = acts and call is not None and call.can_undo

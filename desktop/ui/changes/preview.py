@@ -29,7 +29,7 @@ UNDO, KEEP = "undo", "keep"
 
 
 class UndoDialog(ScrolledDialog):
-    """``answered`` with ``undo`` or ``keep``. ``more_wanted``: the later changes that stand on it are to go, too."""
+    """``answered`` with ``undo`` or ``keep``; the later changes that stand on it can be taken in, too."""
 
     def __init__(self, window: QWidget, changes: ChangesViewModel, preview: UndoPreview) -> None:
         changed = [file for file in preview.files if file.now != file.then]
@@ -53,11 +53,11 @@ class UndoDialog(ScrolledDialog):
             notice = Notice("info", sentence)
             column.addWidget(notice)
         others = len(self._preview.standing_on)
+        column.addWidget(self.more)
         self.more.setVisible(bool(others))
         if others:
             self.more.set_label(f"Undo {'that change' if others == 1 else f'these {others} changes'}, too…")
             self.more.clicked.connect(self._with_more)
-            column.addWidget(self.more)
         column.addLayout(self._cards)
         if changed:
             self._cards.addWidget(Text("Comparing…", "small", "2"))

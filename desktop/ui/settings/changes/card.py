@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame
 
-from desktop.presenter.settings.kept import KeptViewModel
+from desktop.presenter.changes.kept import KeptViewModel
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.scaling import Column, Row

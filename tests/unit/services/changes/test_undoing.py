@@ -8,9 +8,7 @@ import pytest
 
 from desktop.domain.errors import BoundaryViolation, NotFound, StoreError, ToolFailure
 from desktop.domain.file_changes import ABSENT, FileChange
-from desktop.domain.undo import UndoPreview
-from desktop.services.changes.service import of_agent, of_run, since
-from desktop.services.changes.undoing import standing
+from desktop.domain.undo import UndoPreview, of_agent, of_run, since, standing
 from tests.unit.safety.changes.kit import KeptContents, file_state, tree_of
 from tests.unit.services.changes.kit import Calls
 
