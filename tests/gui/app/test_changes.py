@@ -1,5 +1,6 @@
 """What agents changed, in the running app: told after Allow, shown beside the thread, undone, and undone again."""
 
+import asyncio
 import os
 
 import pytest
@@ -63,10 +64,12 @@ async def test_a_write_that_was_allowed_is_told_shown_undone_and_undone_again(st
     await undone_since(app, panel)
     await app.until_true(lambda: (workspace / "notes.md").read_text() == "one\ntwo\n", "since here")
     assert (workspace / "new" / "list.md").read_text() == "mine\n", "what was changed by hand stays"
-    logged = [row.entry for row in (await app.startup._services.store.audit.page(AuditFilter(), limit=20)).rows]
-    assert [(entry.tool, entry.by, entry.outcome) for entry in logged if entry.tool == "undo"] == [
-        ("undo", "user", "done")
-    ] * 3
+    await app.until_true(lambda: panel.calls.rows.lines[-1].undo_of or len(panel.calls.rows.lines) > 5, "its row")
+    log = app.startup._services.store.audit
+    while "" in (outcomes := [entry.outcome for entry in await undos_in(log)]):
+        await asyncio.sleep(0.01)
+    assert outcomes == ["done"] * 3
+    assert {(entry.by, entry.decision) for entry in await undos_in(log)} == {("user", "allow_once")}
     assert os.listdir(workspace / "new") == ["list.md"]
     await app.end()
 
@@ -77,6 +80,12 @@ async def test_a_write_that_was_allowed_is_told_shown_undone_and_undone_again(st
     panel.calls.select(max(at for at, row in enumerate(panel.calls.rows.lines) if row.undo_of and row.can_undo))
     await undone(later, panel.detail.call.click)
     await later.until_true(lambda: (workspace / "notes.md").read_text() == "one\nthree\n", "and undone")
+
+
+async def undos_in(log) -> list:
+    """The undos in the activity log."""
+    page = await log.page(AuditFilter(tool="undo"), limit=20)
+    return [row.entry for row in page.rows]
 
 
 async def undone_since(app, panel) -> None:
