@@ -225,9 +225,9 @@ class AcpAgents:
         return (now.workspace, now.allowed, now.denied, opened, now.environment_allowlist, grants)
 
     async def still_the_same(self, row: AcpRow) -> bool:
-        """Whether the files that were looked at are what they were just before they were read: they have been in use
-        since, and nobody can have put others there for a moment."""
-        return row.program is not None and not await asyncio.to_thread(changed_since, row.program)
+        """Whether the files that were looked at, and those of their package, are what they were just before they were
+        read: they have been in use since, and nobody can have put others there for a moment."""
+        return row.program is not None and not await asyncio.to_thread(changed_since, row.program, row.agent)
 
     async def launch(self, row: AcpRow, *, grants: bool) -> Launch:
         """How it is started, with the sandbox as its terms and the settings are now. Raises ToolFailure."""

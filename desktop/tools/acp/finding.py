@@ -47,6 +47,8 @@ class Program:
     """How many files of its package are pinned with it."""
     state: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """The files that were read, as they were then."""
+    package: str = ""
+    """Stands for the files of its package, as they were then."""
 
 
 def search_path(environment: Mapping[str, str]) -> str:
@@ -70,22 +72,33 @@ def program_of(agent: AcpAgent, path: str, known: tuple[str, str] | None = None)
             return Program(found, known[1] or UNREAD, _version(real), stamp=stamp)
         files = (found, *_files(real, agent))
         before = tuple((path, state_of(path)) for path in files)
-        package = package_of((found, *_files(real, agent)))
+        package = package_of(_packed(found, agent))
         digest = _digest(real, agent, package)
     except OSError as error:
         return Program(found, "", problem=f"It cannot be read: {error.strerror or error}.")
-    return Program(found, digest, _version(real), stamp=stamp, beside=package.files, state=before)
+    return Program(found, digest, _version(real), stamp=stamp, beside=package.files, state=before, package=package.digest)
 
 
-def changed_since(program: Program) -> bool:
-    """Whether a file was changed, replaced or moved since just before it was read. Blocks."""
-    return any(state_of(path) != state for path, state in program.state)
+def changed_since(program: Program, agent: AcpAgent) -> bool:
+    """Whether a file of the program or of its package was changed, replaced or moved since just before it was read.
+    Blocks."""
+    if any(state_of(path) != state for path, state in program.state):
+        return True
+    try:
+        return package_of(_packed(program.path, agent)).digest != program.package
+    except OSError:
+        return True
 
 
 def _files(real: str, agent: AcpAgent) -> list[str]:
     """The program, and the script that an interpreter is started with: the files among its arguments."""
     named = (os.path.expanduser(word) for word in agent.args)
     return [real, *(os.path.realpath(path) for path in named if os.path.isabs(path) and os.path.isfile(path))]
+
+
+def _packed(found: str, agent: AcpAgent) -> tuple[str, ...]:
+    """What may lie in a package: the program by its own name, and each file that is read."""
+    return (found, *_files(os.path.realpath(found), agent))
 
 
 def _stamp(real: str, agent: AcpAgent) -> str:

@@ -218,6 +218,24 @@ async def test_one_whose_program_is_exchanged_while_it_starts_is_ended_before_it
 
 
 @pytest.mark.spec("R-ACP-1")
+async def test_one_of_whose_package_a_file_is_exchanged_while_it_starts_is_ended_before_it_hears_anything(
+    tmp_path: Path,
+) -> None:
+    async with desk(tmp_path) as d:
+        program = d.workspace / "node_modules/pkg/bin/agent"
+        program.parent.mkdir(parents=True)
+        part = program.parents[1] / "part.js"
+        part.write_text("one();\n")
+        program.write_text(f"#!/bin/sh\necho 'two();' > {part}\nexec {sys.executable} {SERVERS / 'honest.py'}\n")
+        program.chmod(0o755)
+        await d.added("mine", str(program))
+        await d.switched("mine", writes=True)
+        told = await d.says(await d.thread("mine"), "say I heard it")
+        assert "The program of Mine was changed while it was being started, so it was ended." in told[-1]
+        assert "heard" not in told[-1]
+
+
+@pytest.mark.spec("R-ACP-1")
 @pytest.mark.parametrize("place", ["node_modules/pkg/bin", "lib/node_modules/@scope/pkg/bin", "venv/bin"])
 async def test_a_file_of_its_package_that_was_changed_switches_it_off(tmp_path: Path, place: str) -> None:
     async with desk(tmp_path) as d:
