@@ -49,7 +49,8 @@ _PLAIN: Mapping[str, AskedKind] = {
 }
 _FORMATS: tuple[AskedFormat, ...] = ("email", "uri", "date", "date-time")
 _SECRET = re.compile(
-    r"pass[-_ ]?(?:word|wd|phrase|code|key)|\bpwd\b|\bpin\b|secret|credential|\btokens?\b|\bkeys?\b|api[-_ ]?key|"
+    r"pass[-_ ]?(?:word|wd|phrase|code|key)|\bpwd?\b|\bpin\b|secret(?!ar)|credential|bearer|authorization|"
+    r"\btokens?\b|\bkeys?\b|api[-_ ]?key|"
     r"\bcvv\b|\bcvc\b|\botp\b|\b[12]fa\b|\bmfa\b|mnemonic|seed[-_ ]phrase|one[-_ ]time[-_ ]code|verification[-_ ]code|"
     r"kennwort|passwort|zugangscode|geheimzahl|mots? de passe|code d.acc[eè]s|contrase[nñ]a|\bclave\b|\bsenhas?\b|"
     r"palavra[- ]passe|\bparola\b|parola d.ordine|wachtwoord|has[lł]o|heslo|lösenord|adgangskode|passord|salasana|"
@@ -58,11 +59,18 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _SECRET_WORDS = re.compile(
-    r"pass[-_ ]?(?:word|wd|phrase|code)|\bpasskey|secret|credential|(?:seed|recovery)[-_ ]phrase|"
-    r"(?:api|access|private|secret|auth|bearer|refresh)[-_ ]?(?:key|token)|\bpin[- ](?:code|number)|\byour pin\b|"
-    r"(?:one[-_ ]time|verification|recovery|backup|security)[-_ ]codes?\b|"
-    r"kennwort|passwort|zugangscode|geheimzahl|mots? de passe|contrase[nñ]a|palavra[- ]passe|parola d.ordine|"
-    r"wachtwoord|lösenord|adgangskode|passord|salasana|jelsz[oó]|[sş]ifre|mật khẩu|kata sandi|парол[ья]|код доступа|"
+    r"p[a@][s$]{2}[-_\s]*(?:w[o0]rd|wd|phrase|code|key)|\bpwd?\b|secret(?!ar)|credential|mnemonic|"
+    r"(?:seed|recovery|unlock)[-_\s]*(?:phrase|words?\b)|"
+    r"(?:api|access|private|secret|auth|bearer|refresh)[-_\s]*(?:key|token)|\bpin[-\s](?:code|number)|"
+    r"\b(?:your|ihre?|deine?|votre|su|tu|sua|il tuo)\s(?:[\w.+'-]+\s){0,2}(?:pin|tan|keys?)\b|"
+    r"\b(?:your|the|an?)\s(?:[\w.+'-]+\s){0,2}(?:token|otp|cvv|cvc)\b(?!\s(?:count|limit|budget))|"
+    r"\b(?:enter|type|paste|provide|give|send)\s(?:[\w.+'-]+\s){0,2}(?:token|pin|otp|cvv|cvc)\b|"
+    r"\b(?:[a-z][a-z0-9]*ai|github|gitlab|ssh|gpg|pgp|licen[cs]e|host)[-_\s]+(?:key|token)\b|"
+    r"(?:one[-_\s]*time|verification|recovery|backup|security|log[-\s]?in|sign[-\s]?in|auth(?:entic\w+)?|2fa|mfa|"
+    r"(?:\d|four|six|eight)[-\s]digit)[-_\s]+codes?\b|\b[12]fa\b|\bmfa\b|\botp\?|"
+    r"kennwort|pa(?:ss|ß)wort|zugangscode|geheimzahl|mots? de passe|contrase[nñ]a|\bsenhas?\b|palavra[- ]passe|"
+    r"parola d.ordine|wachtwoord|\bhas[lł]o\b|\bheslo\b|lösenord|adgangskode|passord|salasana|jelsz[oó]|[sş]ifre|"
+    r"mật khẩu|kata sandi|парол[ья]|код доступа|"
     r"密码|密碼|口令|密钥|パスワード|暗証番号|비밀번호|암호|كلمة (?:المرور|السر)|סיסמה|पासवर्ड|รหัสผ่าน",
     re.IGNORECASE,
 )
