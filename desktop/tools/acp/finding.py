@@ -76,7 +76,9 @@ def program_of(agent: AcpAgent, path: str, known: tuple[str, str] | None = None)
         digest = _digest(real, agent, package)
     except OSError as error:
         return Program(found, "", problem=f"It cannot be read: {error.strerror or error}.")
-    return Program(found, digest, _version(real), stamp=stamp, beside=package.files, state=before, package=package.digest)
+    return Program(
+        found, digest, _version(real), stamp=stamp, beside=package.files, state=before, package=package.digest
+    )
 
 
 def changed_since(program: Program, agent: AcpAgent) -> bool:
