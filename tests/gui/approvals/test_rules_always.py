@@ -14,7 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from desktop.domain.judgement import Category
 from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.rules import RuleView
 from desktop.presenter.approvals.rules_editing import may_always
+from desktop.presenter.approvals.rules_words import from_words
 from desktop.ui.approvals.request.allowing import AlwaysDialog
 from desktop.ui.approvals.request.answers import Answers
 from desktop.ui.theme import Theme
@@ -230,3 +232,32 @@ async def test_when_the_app_closes_under_it_nothing_is_answered(room: Room, writ
     room.bridge.deny_all()
     assert (await asyncio.wait_for(question, WAIT_S)).by == "closed"
     assert room.mine == {}
+
+
+@pytest.mark.spec("R-PRJ-2")
+async def test_in_a_project_it_is_proposed_for_that_project_and_can_be_widened_or_bound_to_the_chat(
+    room: Room, write: PermissionRequest
+) -> None:
+    question, dialog = await opened(room, replace(write, project="/home/ida/work/harbour-sensors"))
+    scope = dialog.form.scope
+    texts = [scope.itemText(at) for at in range(scope.count())]
+    assert texts == ["all chats", "only in harbour-sensors", f"only “Title of {write.thread_id}”"]
+    assert scope.currentIndex() == 1
+    assert dialog.editor.draft is not None
+    assert dialog.editor.draft.thread_id == "/home/ida/work/harbour-sensors"
+    scope.setCurrentIndex(0)
+    assert dialog.editor.draft.thread_id == ""
+    dialog.answer("cancel")
+    question.cancel()
+
+
+@pytest.mark.spec("R-PRJ-2")
+async def test_a_new_rule_can_be_bound_to_the_open_chats_project_and_its_line_says_so(room: Room) -> None:
+    room.project = "/home/ida/work/tides"
+    room.page.rules.new()
+    form = room.page.rules.panel.form
+    texts = [form.scope.itemText(at) for at in range(form.scope.count())]
+    assert texts == ["all chats", "only in tides", "only “Title of t1”"]
+    view = RuleView("1", "bash", "allow", "you", thread_id="/home/ida/work/tides")
+    assert from_words(view).endswith(", in tides")
+    assert from_words(replace(view, thread_id="t1")).endswith(", one chat")

@@ -1,5 +1,7 @@
 """The tools of a thread that works in a project: where they start, and what they reach."""
 
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -96,3 +98,46 @@ def test_the_profile_of_a_process_holds_its_own_project_alone(bench: Bench, proj
     assert str(project) not in policy.within(WorkPlace(str(other))).roots()
     assert policy.within(NOWHERE) is policy
     assert not policy.explain(str(project), Access.LIST).allowed
+
+
+@pytest.fixture
+def disk(project: Path) -> Iterator[Callable[..., None]]:
+    """Mounts a small disk on the project."""
+    mounted: list[str] = []
+
+    def mount(*options: str) -> None:
+        argv = ["mount", "-t", "tmpfs", "-o", ",".join(("size=1m", *options)), "tmpfs", str(project)]
+        made = subprocess.run(argv, capture_output=True, text=True)
+        if made.returncode != 0:
+            pytest.skip(f"nothing can be mounted here: {made.stderr.strip()}")
+        mounted.append(str(project))
+
+    yield mount
+    for place in mounted:
+        subprocess.run(["umount", "-l", place], check=True)
+
+
+async def test_on_a_full_disk_a_call_fails_in_words_and_the_file_stays_as_it_was(
+    bench: Bench, project: Path, disk: Callable[..., None]
+) -> None:
+    disk()
+    await bench.run_in(project, bench.write, path="a.txt", content="before")
+    with pytest.raises(ToolFailure, match=r"No space left|disk is full"):
+        await bench.run_in(project, bench.write, path="a.txt", content="x" * 3_000_000)
+    assert (project / "a.txt").read_text() == "before"
+    assert [entry.name for entry in project.iterdir()] == ["a.txt"]
+    full = await bench.run_in(project, bench.bash, command="head -c 3000000 /dev/zero > big; cat a.txt")
+    assert "No space left" in full.text
+    assert "before" in full.text
+
+
+async def test_on_a_disk_that_is_read_only_nothing_is_asked_for_nothing(
+    bench: Bench, project: Path, disk: Callable[..., None]
+) -> None:
+    disk("ro")
+    assert (await bench.run_in(project, bench.list)).text == "[The folder is empty.]"
+    check = await bench.write.precheck({"path": "a.txt", "content": "x"}, WorkPlace(str(project)))
+    assert isinstance(check.denied, ToolFailure)
+    assert "does not permit" in str(check.denied)
+    result = await bench.run_in(project, bench.bash, command="touch x; ls")
+    assert "Read-only" in result.text
