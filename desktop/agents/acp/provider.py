@@ -54,8 +54,8 @@ async def run_acp(ctx: Context, args: Mapping[str, Any]) -> Any:
     place = _place(ctx, call)
     key = place or f"{call.meta.thread_id} {new_id()}"
     history = [row for row in args.get("history") or () if isinstance(row, Mapping)]
-    grants = call.meta.unattended is None
-    session, knows = await sessions.of(key, name, history, _tools(args), grants=grants)
+    grants, project = call.meta.unattended is None, call.meta.project
+    session, knows = await sessions.of(key, name, history, _tools(args), grants=grants, project=project)
     turn = _Turn(ctx, args, session, sessions)
     try:
         return await turn.done(history, knows, key if place else "")

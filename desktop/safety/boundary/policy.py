@@ -207,7 +207,7 @@ class BoundaryPolicy:
         return Lists(
             workspace=moment.real(base),
             own_workspace=moment.real(workspace_of(settings, own=True)),
-            allowed=(*_project(settings, moment), *rules(settings.allowed)),
+            allowed=(*self._project(settings, moment), *rules(settings.allowed)),
             granted=rules(settings.granted),
             denied=rules((*settings.denied, *screen_passwords()), closing=True),
             secret=own(SECRET_NAMES),
@@ -221,7 +221,34 @@ class BoundaryPolicy:
         settings, moment = self._settings(), StatCache()
         base = workspace_of(settings)
         found = (BoundaryRule.of(entry, base, moment=moment) for entry in (*settings.allowed, *settings.granted))
-        return [rule.resolved for rule in (*_project(settings, moment), *found) if rule is not None]
+        return [rule.resolved for rule in (*self._project(settings, moment), *found) if rule is not None]
+
+    def _project(self, settings: SafetySettings, moment: StatCache) -> tuple[BoundaryRule, ...]:
+        """The project as an allowed folder, as long as it is the folder that was chosen."""
+        project = settings.project
+        if not project or self._project_closed(settings, moment):
+            return ()
+        status = moment.status(project)
+        return (BoundaryRule(project, project, None if status is None else paths.identity_of(status)),)
+
+    def _project_closed(self, settings: SafetySettings, moment: StatCache) -> str:
+        """Why the project opens nothing now, or "". Of the app's own folder only its workspace can be one, and nothing
+        of its program: what is inside an allowed folder a command may write, unless it is closed by itself."""
+        project = settings.project
+        if why := closed_because(project, moment):
+            return why
+        if paths.is_within(project, moment.real(workspace_of(settings, own=True))):
+            return ""
+        ours = (self._home, *self._installed)
+        return "belongs to Assent itself" if any(paths.is_within(project, moment.real(one)) for one in ours) else ""
+
+    def _lost(self, settings: SafetySettings, path: str, moment: StatCache) -> str:
+        """Why a path of the project leads nowhere, or "": without its folder it means no other place."""
+        project = settings.project
+        if not project or not path or not paths.is_within(os.path.normpath(path), project):
+            return ""
+        why = self._project_closed(settings, moment)
+        return f"the project folder {project} {why}" if why else ""
 
     def explain(
         self, path: str, access: Access, moment: StatCache | None = None, lists: Lists | None = None
@@ -230,7 +257,7 @@ class BoundaryPolicy:
         the ``lists`` of then, for what judges many paths at once."""
         settings, moment = self._settings(), moment or StatCache()
         relative = not os.path.isabs(path) and not path.startswith("~")
-        if why := _lost(settings.project, settings.project if relative else "", moment):
+        if why := self._lost(settings, settings.project if relative else "", moment):
             return PathVerdict(False, path, "", "outside", f"Permission denied: {why}.", access)
         try:
             resolved = moment.resolve(path, workspace_of(settings))
@@ -257,7 +284,7 @@ class BoundaryPolicy:
         if found is None:
             names = ", ".join(rule.text for rule in (*lists.allowed, *lists.granted)) or "none"
             why = f"{resolved} is outside the allowed folders ({names})"
-            why = _lost(self._settings().project, given, moment) or why
+            why = self._lost(self._settings(), given, moment) or why
             return PathVerdict(
                 False, given, resolved, "outside", f"Permission denied: {why}.", access, identity=identity
             )
@@ -332,23 +359,6 @@ def workspace_of(settings: SafetySettings, *, own: bool = False) -> str:
     return os.path.abspath(os.path.expanduser((own and settings.app_workspace) or settings.workspace))
 
 
-def _project(settings: SafetySettings, moment: StatCache) -> tuple[BoundaryRule, ...]:
-    """The project as an allowed folder, as long as it is the folder that was chosen."""
-    project = settings.project
-    if not project or closed_because(project, moment):
-        return ()
-    status = moment.status(project)
-    return (BoundaryRule(project, project, None if status is None else paths.identity_of(status)),)
-
-
-def _lost(project: str, path: str, moment: StatCache) -> str:
-    """Why a path of the project leads nowhere, or "": without its folder it means no other place."""
-    if not project or not path or not paths.is_within(os.path.normpath(path), project):
-        return ""
-    why = closed_because(project, moment)
-    return f"the project folder {project} {why}" if why else ""
-
-
 def _status(path: str) -> os.stat_result | None:
     try:
         return os.lstat(path)
@@ -373,7 +383,8 @@ def only_granted(settings: SafetySettings, found: Iterable[str], project: str = 
         tuple(rule for entry in entries if (rule := BoundaryRule.of(entry, base, moment=moment)) is not None)
         for entries in (settings.allowed, settings.granted)
     )
-    allowed = (*_project(settings, moment), *allowed)
+    if project and not closed_because(project, moment):
+        allowed = (*allowed, BoundaryRule.of_resolved(project, moment))
     for path in found:
         line = paths.existing_identities(path)
         if _covering(granted, path, line) is not None and _covering(allowed, path, line) is None:

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolFailure
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, ProcessSpec
+from desktop.domain.work_place import WorkPlace
 from desktop.tools.acp.finding import UNREAD, Program, changed_since, found_on, program_of, read_registry, search_path
 from desktop.tools.acp.known import KNOWN, AcpAgent
 from desktop.tools.acp.services import AcpServices
@@ -217,41 +218,44 @@ class AcpAgents:
             next_step="Settings, Other agents, says what it may do and has its switch.",
         )
 
-    def bounds(self, *, grants: bool) -> tuple[Any, ...]:
+    def bounds(self, *, grants: bool, project: str = "") -> tuple[Any, ...]:
         """What of the settings an agent that is started now is bound by; not ``grants``: without the folders that are
-        open for this session only."""
+        open for this session only. ``project``: the folder of its chat."""
         now = self.services.settings()
         opened = now.granted if grants else ()
-        return (now.workspace, now.allowed, now.denied, opened, now.environment_allowlist, grants)
+        return (now.workspace, now.allowed, now.denied, opened, now.environment_allowlist, project, grants)
 
     async def still_the_same(self, row: AcpRow) -> bool:
         """Whether the files that were looked at, and those of their package, are what they were just before they were
         read: they have been in use since, and nobody can have put others there for a moment."""
         return row.program is not None and not await asyncio.to_thread(changed_since, row.program, row.agent)
 
-    async def launch(self, row: AcpRow, *, grants: bool) -> Launch:
-        """How it is started, with the sandbox as its terms and the settings are now. Raises ToolFailure."""
+    async def launch(self, row: AcpRow, *, grants: bool, project: str = "") -> Launch:
+        """How it is started, with the sandbox as its terms and the settings are now. In a chat that works in a project
+        it starts there, whatever folder its terms name. Raises ToolFailure."""
         services = self.services
         agent = row.agent
         declared = {**agent.env, **(agent.asking if row.terms.writes else agent.leaving)}
         environment = await services.environment.build(declared, admin=True, tool=f"acp-{agent.name}")
         try:
-            return await asyncio.to_thread(self._launch, row, environment, grants=grants)
+            return await asyncio.to_thread(self._launch, row, environment, grants=grants, project=project)
         except KnownError as error:
             self.failed(agent.name, error.advice)
             raise
 
-    def _launch(self, row: AcpRow, environment: dict[str, str], *, grants: bool) -> Launch:
+    def _launch(self, row: AcpRow, environment: dict[str, str], *, grants: bool, project: str) -> Launch:
         services, terms, program = self.services, row.terms, row.program
         assert program is not None
-        settings, bounds = services.settings(), self.bounds(grants=grants)
-        place = services.policy.explain(os.path.expanduser(terms.folder) or settings.workspace, Access.LIST)
+        settings, bounds = services.settings(), self.bounds(grants=grants, project=project)
+        at = WorkPlace(project)
+        start = project or os.path.expanduser(terms.folder) or settings.workspace
+        place = services.policy.within(at).explain(start, Access.LIST)
         if not place.allowed:
             raise ToolFailure(place.sentence, code="denied.boundary")
         door = os.path.realpath(tempfile.mkdtemp(prefix="assent-acp-"))
         own = [door, *(self._own_folders(row.agent) if terms.folders else ())]
         try:
-            spec = services.confinement.wrap(
+            spec = services.confinement.within(at).wrap(
                 ProcessSpec((program.path, *row.agent.args), place.resolved, environment),
                 network=terms.network,
                 writes=terms.writes,

@@ -310,22 +310,29 @@ class AcpSessions:
         return found if found is not None and found.gone is None else None
 
     async def of(
-        self, place: str, name: str, earlier: Sequence[Any], tools: Sequence[Any], *, grants: bool = True
+        self,
+        place: str,
+        name: str,
+        earlier: Sequence[Any],
+        tools: Sequence[Any],
+        *,
+        grants: bool = True,
+        project: str = "",
     ) -> tuple[AcpSession, bool]:
         """The session of the agent ``name`` in a chat, started or gone on with, and whether it knows what was said
         (``earlier``). Not ``grants``: what is open for this session of the app only is closed to it, as to every call
-        of a job. Raises ToolFailure."""
+        of a job. ``project``: the folder that the chat works in. Raises ToolFailure."""
         async with self._locks.setdefault(place, asyncio.Lock()):
             row = await self.agents.usable(name)
             known, found = conversation(earlier), self._open.get(place)
-            if found is not None and self._fits(found, row, grants=grants) and found.history == known:
+            if found is not None and self._fits(found, row, grants=grants, project=project) and found.history == known:
                 return found, True
             if found is not None:
                 self._open.pop(place, None)
                 await found.close()
             await self._make_room()
             kept = await self._kept(place, name, known) if known else ""
-            launch = await self.agents.launch(row, grants=grants)
+            launch = await self.agents.launch(row, grants=grants, project=project)
             session = AcpSession(row, launch, self.agents, lambda: self._tell(place))
             session.history = known
             await session.open(kept, tools)
@@ -374,10 +381,10 @@ class AcpSessions:
         for listener in tuple(self._listeners):
             listener(place)
 
-    def _fits(self, session: AcpSession, row: AcpRow, *, grants: bool) -> bool:
+    def _fits(self, session: AcpSession, row: AcpRow, *, grants: bool, project: str) -> bool:
         """Whether it was started as it would be now."""
         same = (session.row.agent, session.row.terms) == (row.agent, row.terms)
-        bound = session.launch.bounds == self.agents.bounds(grants=grants)
+        bound = session.launch.bounds == self.agents.bounds(grants=grants, project=project)
         return session.gone is None and same and bound and os.path.isdir(session.launch.door)
 
     def recheck(self) -> None:
@@ -385,8 +392,8 @@ class AcpSessions:
         also in the middle of its turn."""
         rows = {row.agent.name: row for row in self.agents.rows}
         for place, session in list(self._open.items()):
-            row, grants = rows.get(session.row.agent.name), bool(session.launch.bounds[-1])
-            if row is not None and row.standing == "on" and self._fits(session, row, grants=grants):
+            row, (project, grants) = rows.get(session.row.agent.name), session.launch.bounds[-2:]
+            if row is not None and row.standing == "on" and self._fits(session, row, grants=grants, project=project):
                 continue
             session.gone = session.gone or ToolFailure(
                 f"What {session.row.agent.title} may do was changed, so it was ended.",

@@ -383,3 +383,28 @@ async def test_other_folders_and_other_terms_end_what_was_started_under_the_old_
             told = shown(await d.services.chats.path(thread))
             assert "What Honest may do was changed, so it was ended." in told[-1], change
             assert sessions.session(thread) is None
+
+
+@pytest.mark.spec("R-PRJ-1", "R-PRJ-2", "R-ACP-2")
+async def test_in_a_chat_with_a_project_it_starts_there_and_moves_with_the_chat(tmp_path: Path) -> None:
+    project, other = tmp_path / "tides", tmp_path / "report"
+    for folder in (project, other, tmp_path / "home"):
+        folder.mkdir()
+    async with desk(tmp_path / "home", "allow_once") as d:
+        await d.switched_on(writes=True)
+        chat = await d.thread()
+        await d.services.chats.set_project(chat, str(project))
+        orders = ("write new.txt made", "run pwd", "self-write own.txt x", f"self-write {d.workspace}/own.txt x")
+        told = [line for line in (await d.says(chat, *orders)) if line.startswith("assistant")]
+        assert (project / "new.txt").read_text() == "made"
+        assert str(project) in told[1]
+        assert (project / "own.txt").read_text() == "x"
+        elsewhere = [line for line in await d.says(chat, f"self-write {other}/own.txt x") if "itself" in line]
+        assert not (other / "own.txt").exists(), elsewhere
+        await d.services.chats.set_project(chat, str(other))
+        await d.says(chat, "write new.txt moved", "self-write own.txt x")
+        assert (other / "new.txt").read_text() == "moved"
+        assert (other / "own.txt").exists()
+        plain = await d.thread()
+        await d.says(plain, "write new.txt here")
+        assert (d.workspace / "new.txt").read_text() == "here"

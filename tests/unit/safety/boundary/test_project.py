@@ -8,8 +8,10 @@ import pytest
 from desktop.domain.errors import BoundaryViolation
 from desktop.domain.safety import Access
 from desktop.domain.work_place import WorkPlace
-from desktop.safety.boundary.policy import only_granted
+from desktop.safety.boundary.paths import is_within
+from desktop.safety.boundary.policy import BoundaryPolicy, only_granted
 from desktop.safety.boundary.project import closed_because
+from desktop.safety.confinement.profile import profile_for
 from tests.unit.safety.world import World
 
 pytestmark = pytest.mark.spec("R-PRJ-2")
@@ -67,6 +69,9 @@ def test_assents_own_files_are_not_written_from_a_project_that_holds_them(world:
         folder.mkdir(exist_ok=True)
         here = world.policy.within(WorkPlace(str(folder)))
         assert not here.explain(str(folder / "x.agent.yaml"), Access.WRITE).allowed
+        assert "belongs to Assent itself" in here.explain("x", Access.READ).sentence
+        profile = profile_for(here, lambda: world.settings)
+        assert not any(is_within(str(folder), place) for place in profile.writable), "no command writes there either"
     inside = world.policy.within(WorkPlace(str(world.home)))
     assert not inside.explain("data/assent.db", Access.READ).allowed
     assert inside.explain(str(world.workspace / "x"), Access.WRITE).allowed
@@ -152,3 +157,17 @@ def test_a_job_in_a_project_may_use_it_whatever_is_open_for_the_session(world: W
     assert only_granted(world.settings, [inside], str(project)) == ""
     assert only_granted(world.settings, [beside], str(project)) == beside
     assert only_granted(world.settings, [inside]) == inside
+
+
+def test_no_folder_of_the_apps_program_is_opened_to_commands_as_a_project(world: World, project: Path) -> None:
+    program = project / "program"
+    (program / "inner").mkdir(parents=True)
+    policy = BoundaryPolicy(str(world.home), lambda: world.settings, installed=(str(program),))
+    for folder in (program, program / "inner"):
+        here = policy.within(WorkPlace(str(folder)))
+        assert "belongs to Assent itself" in here.explain("x", Access.WRITE).sentence
+        assert not any(is_within(str(folder), place) for place in profile_for(here, lambda: world.settings).writable)
+    around = policy.within(WorkPlace(str(project)))
+    assert around.explain("x", Access.WRITE).allowed
+    assert not around.explain("program/inner/x", Access.WRITE).allowed
+    assert str(program) in profile_for(around, lambda: world.settings).read_only
