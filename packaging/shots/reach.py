@@ -81,6 +81,16 @@ class SampleReach(QObject):
         """One besides anybody."""
         return [("any agent", ""), ("Workbench", "workbench")]
 
+    project = ""
+
+    def folders(self) -> list[tuple[str, str]]:
+        """One besides none."""
+        return [("no project", ""), ("annual-report", f"{HOME}/work/annual-report")]
+
+    def set_project(self, path: str) -> None:
+        """Nothing changes."""
+        self.project = path
+
     def begin(self) -> None:
         """Open what the picture shows open."""
         if self.tree.root.size:

@@ -118,8 +118,12 @@ class LazyModels:
     @cached_property
     def reach(self) -> ReachViewModel:
         """The view-model of the reach explorer in the settings."""
-        service = page_services.reach_service(self.services)
-        return settings_reach.ReachViewModel(service, self.bridge)
+        projects = self.services.projects
+
+        async def recent() -> list[str]:
+            return [row.folder.path for row in await projects.recent() if not row.folder.closed]
+
+        return settings_reach.ReachViewModel(page_services.reach_service(self.services), self.bridge, recent)
 
     @cached_property
     def cli(self) -> CliToolsViewModel:

@@ -49,7 +49,7 @@ def reach_service(services: Services) -> ReachService:
             activity=services.store.audit,
             prover=Prover(services.policy, ProvenFiles(services.policy), services.confinement, GroupRunner(), safety),
             changes=changes,
-            profile=services.confinement.profile,
+            profile=lambda place: services.confinement.profile(place=place),
         )
     )
 

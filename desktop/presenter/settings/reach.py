@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError
 from desktop.domain.reach import ANY_AGENT, LastProof, Proof
+from desktop.presenter.common.folders import name_of
 from desktop.presenter.settings.reach_tree import Folder, ReachTree, RowPlace
 
 if TYPE_CHECKING:
@@ -22,6 +24,11 @@ SHOWN_AT_FIRST = 6
 """Allowed folders whose places are opened when the tree is first shown."""
 
 
+async def _none() -> Sequence[str]:
+    """Where no chat works in a folder."""
+    return ()
+
+
 class ReachViewModel(QObject):
     """``changed`` when a proof or the problem is another, ``revealed(row)`` when a path was found in the tree,
     ``offered(row)`` when that is only where one could begin,
@@ -32,8 +39,14 @@ class ReachViewModel(QObject):
     offered = Signal(int)
     told = Signal(str)
 
-    def __init__(self, service: ReachService, bridge: Bridge) -> None:
+    def __init__(
+        self, service: ReachService, bridge: Bridge, recent: Callable[[], Awaitable[Sequence[str]]] = _none
+    ) -> None:
         super().__init__()
+        self._recent = recent
+        self.projects: Sequence[str] = ()
+        """Folders that chats work in."""
+        self.project = ""
         self._service = service
         self._bridge = bridge
         self.tree = ReachTree()
@@ -62,6 +75,7 @@ class ReachViewModel(QObject):
 
     async def _first(self) -> None:
         """The allowed folders first, the first of them open; those in others are opened to, the first one last."""
+        self.projects = await self._recent()
         await self._begin_with(await asyncio.to_thread(self._service.roots))
         first = self.tree.root.names[0] if self.tree.root.names else ""
         found = await asyncio.to_thread(self._service.landmarks)
@@ -94,6 +108,17 @@ class ReachViewModel(QObject):
         if name != self.agent:
             self.agent = name
             self._outdated()
+
+    def folders(self) -> list[tuple[str, str]]:
+        """(name, path) of the folders that chats work in, none first."""
+        return [("no project", ""), *((name_of(path), path) for path in self.projects)]
+
+    def set_project(self, path: str) -> None:
+        """Show what is reached from a chat that works in this folder; "": from one that works in none."""
+        if path != self.project:
+            self.project = path
+            self._service.work_in(path)
+            self._lists_changed()
 
     def open(self, row: int) -> None:
         """Open a folder of the tree."""

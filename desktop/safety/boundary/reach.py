@@ -24,6 +24,7 @@ from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.reach import Level, NodeKind
 from desktop.domain.safety import Access, Confinement, ProcessRunner, ProcessSpec, SettingsProvider
+from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.paths import PathProblem
@@ -175,6 +176,14 @@ class Prover:
         self._confinement = confinement
         self._runner = runner
         self._settings = settings
+
+    def within(self, place: WorkPlace) -> Prover:
+        """The same for an agent that works there."""
+        if not place.project:
+            return self
+        policy, settings = self._policy.within(place), self._settings
+        confinement, at = self._confinement.within(place), lambda: settings().within(place)
+        return Prover(policy, ProvenFiles(policy), confinement, self._runner, at)
 
     async def by_command(self, path: str) -> Attempts:
         """In a child that is confined as a shell command is. Never raises for what happens inside."""

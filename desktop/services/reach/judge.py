@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
@@ -97,7 +98,8 @@ class Judge:
         if self.allowed is not None and not self.allowed.permits(spec, arguments):
             return verdict, Reached("denied", "tools", f"This agent may not use {spec.name} here.", spec.name)
         category = max(spec.category, check.category, key=lambda found: found.rank)
-        rule = self.rules.match(call_facts(spec, arguments, check, category, ""))
+        facts = call_facts(spec, arguments, check, category, "")
+        rule = self.rules.match(replace(facts, project=self.settings.project))
         found = answer(category, rule, setting=passes_by_setting(self.settings, check.paths, check.preview))
         by_rule = rule is not None and found.because == "rule"
         pattern = rule.pattern if rule is not None and by_rule else verdict.rule

@@ -19,6 +19,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import AuditEntry
 from desktop.domain.reach import ANY_AGENT, LastProof, Level, Proof, ReachRow
 from desktop.domain.safety import Confinement, ConfinementKind, SettingsProvider
+from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.pipeline.names import AllowedTools
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy
@@ -69,15 +70,23 @@ class ReachServices:
     """Reads earlier proofs."""
     changes: Callable[[Callable[[], None]], Callable[[], None]]
     """Attaches a listener to the lists, and returns what detaches it."""
-    profile: Callable[[], SandboxProfile] | None = None
-    """Returns the sandbox profile of commands as it is now; blocks."""
+    profile: Callable[[WorkPlace], SandboxProfile] | None = None
+    """Returns the sandbox profile of commands that start there, as it is now; blocks."""
+
+    def within(self, place: WorkPlace) -> ReachServices:
+        """The same for an agent that works there."""
+        if not place.project:
+            return self
+        policy, prover, settings = self.policy.within(place), self.prover.within(place), self.settings
+        return replace(self, policy=policy, prover=prover, settings=lambda: settings().within(place))
 
 
 class ReachService:
     """Everything that the explorer asks. Used on the loop; what blocks happens in threads."""
 
     def __init__(self, services: ReachServices, clock: Callable[[], float] = time.time) -> None:
-        self._s = services
+        self._s = self._everywhere = services
+        self._place = NOWHERE
         self._clock = clock
         self._set: RuleSet | None = None
         self._profile: tuple[float, SandboxProfile, ConfinementKind] | None = None
@@ -87,6 +96,11 @@ class ReachService:
         self._set = None
 
     # -- looking ------------------------------------------------------------------------------------------------------
+
+    def work_in(self, project: str) -> None:
+        """Judge from now on as for a chat that works in a project; "": in none."""
+        self._place, self._profile = WorkPlace(project), None
+        self._s = self._everywhere.within(self._place)
 
     def agents(self) -> Sequence[tuple[str, str]]:
         """The agents as (name, title)."""
@@ -119,7 +133,7 @@ class ReachService:
             return judge
         now = time.monotonic()
         if self._profile is None or now - self._profile[0] > PROFILE_MAX_AGE_S:
-            self._profile = now, self._s.profile(), self._s.confinement.probe().kind
+            self._profile = now, self._s.profile(self._place), self._s.confinement.probe().kind
         return replace(judge, profile=self._profile[1], kind=self._profile[2])
 
     async def _judge(self, agent: str) -> Judge:

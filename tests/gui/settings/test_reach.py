@@ -41,13 +41,17 @@ class ReachOnDisk:
         self.proved: list[str] = []
         self.listeners: list[Callable[[], None]] = []
         self.hold: asyncio.Event | None = None
+        self.project = ""
         self.marks: tuple[str, ...] = ()
 
     def agents(self) -> Sequence[tuple[str, str]]:
         return (("reader", "Reader"), ("broken", "Broken"))
 
     def roots(self) -> tuple[str, ...]:
-        return (str(self.root),)
+        return (self.project,) if self.project else (str(self.root),)
+
+    def work_in(self, project: str) -> None:
+        self.project = project
 
     def landmarks(self) -> tuple[str, ...]:
         return self.marks
@@ -81,12 +85,16 @@ class ReachOnDisk:
 class Explorer:
     """A panel over a service."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, projects: Sequence[str] = ()) -> None:
+        self.projects = list(projects)
         self.service, self.bridge = ReachOnDisk(root), Bridge()
-        self.reach = ReachViewModel(self.service, self.bridge)
+        self.reach = ReachViewModel(self.service, self.bridge, self.recent)
         self.panel = ReachPanel(self.reach)
         self.panel.resize(472, 700)
         self.rows = self.panel.list
+
+    async def recent(self) -> list[str]:
+        return self.projects
 
     async def shown(self) -> None:
         self.panel.show()
@@ -451,3 +459,24 @@ def test_the_time_of_a_proof_is_told_as_one_says_it() -> None:
     assert when(now - 60, now).startswith("today ")
     assert not when(now - 3 * 86400, now).startswith("today ")
     assert when(now - 800 * 86400, now).startswith("2024-")
+
+
+@pytest.mark.spec("R-PRJ-2")
+async def test_what_a_chat_in_a_project_reaches_is_shown_where_one_is_chosen(qtbot: QtBot, tmp_path: Path) -> None:
+    project = tmp_path / "tides"
+    project.mkdir()
+    explorer = Explorer(tmp_path, [str(project)])
+    qtbot.addWidget(explorer.panel)
+    await explorer.shown()
+    combo = explorer.panel.project
+    assert combo.isVisible()
+    assert [combo.itemText(at) for at in range(combo.count())] == ["no project", "tides"]
+    combo.setCurrentIndex(1)
+    combo.activated.emit(1)
+    await explorer.quiet()
+    assert explorer.service.project == str(project)
+    assert explorer.reach.tree.root.names == (str(project),)
+    none = Explorer(tmp_path)
+    qtbot.addWidget(none.panel)
+    await none.shown()
+    assert not none.panel.project.isVisible(), "nobody is asked for what there is none of"

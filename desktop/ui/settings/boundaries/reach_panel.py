@@ -16,6 +16,7 @@ from desktop.presenter.settings.reach_tree import ROW, ShownRow
 from desktop.ui.settings.boundaries.reach_list import ReachList
 from desktop.ui.widgets.controls.agent_combo import AgentCombo
 from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Combo
 from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import Icon, StateLabel
 from desktop.ui.widgets.properties import pane
@@ -176,7 +177,18 @@ class ReachPanel(QFrame):
         self.agent.fill([(shown_line(title), name) for title, name in self._reach.agents()], self._reach.agent)
         self.agent.activated.connect(lambda _: self._reach.set_agent(str(self.agent.currentData())))
         row.addWidget(self.agent)
+        self.project = Combo("Folder that the chat works in")
+        self.project.activated.connect(lambda _: self._reach.set_project(str(self.project.currentData())))
+        row.addWidget(self.project)
+        self._show_projects()
         return row
+
+    def _show_projects(self) -> None:
+        """Where chats work in folders, one of them can be chosen."""
+        folders = [(shown_line(name), path) for name, path in self._reach.folders()]
+        if self.project.count() != len(folders):
+            self.project.fill([(name, path) for name, path in folders], self._reach.project)
+        self.project.setVisible(len(folders) > 1)
 
     @staticmethod
     def _legend() -> Row:
@@ -202,6 +214,7 @@ class ReachPanel(QFrame):
         self._inside.verticalScrollBar().rangeChanged.connect(lambda *_: self._to_end())
         reach.changed.connect(self._proved)
         reach.changed.connect(self._changed)
+        reach.changed.connect(self._show_projects)
         reach.tree.modelReset.connect(lambda: self.prove.set_path(""))
 
     def say_about_commands(self, words: str) -> None:

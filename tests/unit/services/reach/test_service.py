@@ -463,3 +463,31 @@ async def test_the_tree_begins_with_the_allowed_folders_that_lie_in_no_other(off
     assert office.service.agents() == (("reader", "Reader"), ("lost", "Lost"))
     found = await office.service.level(str(world.workspace))
     assert found.names[:2] == (".git", "docs")
+
+
+@pytest.mark.spec("R-PRJ-2", "R-FS-11")
+async def test_what_a_chat_in_a_project_reaches_is_judged_and_proven_as_its_calls_are(office: Office) -> None:
+    service, world = office.service, office.lab.world
+    project = world.person / "work" / "tides"
+    project.mkdir(parents=True)
+    inside, denied = project / "a.txt", project / "keys"
+    inside.write_text("a")
+    denied.mkdir()
+    world.change(denied=(str(denied),))
+    await office.book.add({"pattern": "write-file", "policy": "allow", "thread_id": str(project)})
+
+    async def states() -> list[str]:
+        return [row.state for row in await service.judge("", [str(inside), str(denied)])]
+
+    before = await states()
+    assert before == ["outside", "denied"]
+    assert str(project) not in service.roots()
+    service.work_in(str(project))
+    assert await states() == ["rule", "denied"]
+    assert service.roots()[0] == str(project) or str(project) in service.roots()
+    proof = await service.prove("", str(project))
+    assert "opened" in proof.summary
+    service.work_in("")
+    assert await states() == before
+    proof = await service.prove("", str(project))
+    assert any(line.outcome == "refused" for line in proof.lines)
