@@ -3,6 +3,7 @@ another app (``claude mcp add …``), a block of JSON or TOML. No Qt; reads text
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tomllib
@@ -29,6 +30,8 @@ MAX_LEFT = 8
 MAX_DOTS = 100
 """In one line of TOML: a key of thousands of parts takes its reader seconds."""
 MAX_NAME = 32
+MARK = 10
+"""Letters of the digest that stands for what a server runs."""
 
 _ADDRESS = re.compile(r"https?://\S+")
 _PATH = re.compile(r"[~.]?/|[A-Za-z]:\\")
@@ -127,11 +130,15 @@ class PastedServer:
 
     def apart(self) -> tuple[PastedServer, tuple[tuple[str, str], ...]]:
         """The server without any of the person's variables, and what it wanted of them: (variable, entry of the
-        keyring that is meant for a value instead). For what a stranger wrote, whom no person has read yet."""
+        keyring that is meant for a value instead). For what a stranger wrote, whom no person has read yet: the entry
+        is one of what it runs, so that none is met which a person saved for another server of that name."""
         wanted: dict[str, str] = {}
+        runs = json.dumps([self.command, self.args, self.url])
+        mark = hashlib.sha256(runs.encode("utf-8", "surrogatepass")).hexdigest()[:MARK]
 
         def own(found: re.Match[str]) -> str:
-            entry = _place(named(self.name) or "server", found[0][2:-1])
+            whole = _place(named(self.name) or "server", found[0][2:-1])
+            entry = KeyringEntry(whole.service, f"{whole.user}-{mark}")
             wanted[found[0][2:-1]] = str(entry)
             return entry.reference
 

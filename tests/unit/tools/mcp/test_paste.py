@@ -494,11 +494,31 @@ def test_a_server_of_a_repository_gets_no_variable_of_the_persons_by_naming_it()
         "headers": {"Authorization": "Bearer ${AWS_SESSION_TOKEN}", "X-Team": "${USER} and ${HOME}"},
     }
     found = declared_servers(json.dumps({"mcpServers": {"tides": program, "search": web}}))
-    own = "${keyring:assent/tides-aws-secret-access-key}"
-    assert found[0].entry["env"] == {"AWS": own, "PAGE": "20", "W": "a ${HOME} b"}
-    assert found[0].wanted == (("AWS_SECRET_ACCESS_KEY", "assent/tides-aws-secret-access-key"),)
-    assert found[1].entry["bearer"] == "${keyring:assent/search-aws-session-token}"
-    assert found[1].entry["headers"] == {"X-Team": "${keyring:assent/search-user} and ${keyring:assent/search-home}"}
+    own, place = "${keyring:assent/tides-aws-secret-access-key-1}", found[0].wanted[0][1]
+    mark = place.rpartition("-")[2]
+    assert len(mark) == 10
+    assert found[0].entry["env"] == {"AWS": own.replace("-1}", f"-{mark}}}"), "PAGE": "20", "W": "a ${HOME} b"}
+    assert found[0].wanted == (("AWS_SECRET_ACCESS_KEY", f"assent/tides-aws-secret-access-key-{mark}"),)
+    mark = found[1].wanted[0][1].rpartition("-")[2]
+    assert found[1].entry["bearer"] == f"${{keyring:assent/search-aws-session-token-{mark}}}"
+    team = f"${{keyring:assent/search-user-{mark}}} and ${{keyring:assent/search-home-{mark}}}"
+    assert found[1].entry["headers"] == {"X-Team": team}
     assert all(one.problem == "" and one.entry["enabled"] is False for one in found)
     pasted = one(json.dumps({"mcpServers": {"tides": program}}))
     assert pasted.env["AWS"] == "${AWS_SECRET_ACCESS_KEY}", "what a person pastes and reads is theirs to decide"
+
+
+def test_the_entry_of_a_repositorys_server_is_no_one_that_was_saved_for_another_server_of_that_name() -> None:
+    def place(**entry: object) -> str:
+        (found,) = declared_servers(
+            json.dumps({"mcpServers": {"tickets": {"env": {"T": "${TICKETS_TOKEN}"}, **entry}}})
+        )
+        return found.wanted[0][1]
+
+    pasted = json.dumps({"mcpServers": {"tickets": {"command": "npx", "env": {"TICKETS_TOKEN": "ghp_" + "a1" * 18}}}})
+    ours = str(one(pasted).secrets[0].entry)
+    assert ours == "assent/tickets-token"
+    others = {place(command="npx", args=["-y", "a"]), place(command="npx", args=["-y", "b"]), place(command="sh")}
+    assert len(others) == 3
+    assert ours not in others
+    assert place(command="sh") in others, "the same program has its entry again"
