@@ -51,6 +51,7 @@ _NAMES_THE_PACKAGE = frozenset({"-p", "--package", "--from", "--spec"})
 
 _FETCHED = re.compile(r"^npm (?:http|HTTP) (?:fetch )?GET 200 .*$", re.MULTILINE)
 _LINE = re.compile(r"^npm (?:http|HTTP) .*\n?", re.MULTILINE)
+_BEGUN = re.compile(r"n|np|npm|npm |npm h|npm ht|npm htt|npm http.{0,2000}")
 _TRIED = re.compile(r"^npm http fetch GET (\S+) attempt \d+ failed with (\w+)", re.MULTILINE)
 _DOWNLOADING = re.compile(r"^\s*(?:Downloading|Building|Updating) (\S+(?: \([\w. ]+\))?)", re.MULTILINE)
 _PULLING = re.compile(r"^Unable to find image .* locally", re.MULTILINE)
@@ -123,7 +124,7 @@ class FetchWatch:
     def __init__(self, fetcher: Fetcher, *, network: bool) -> None:
         self._fetcher, self._network = fetcher, network
         self._parts = 0
-        self._heard = ""
+        self._heard = self._begun = ""
         self.doing = ""
 
     def quiet(self) -> None:
@@ -137,7 +138,12 @@ class FetchWatch:
             self.doing = f"{program} has no network here: it can start {what} only if it was fetched before."
 
     def heard(self, text: str) -> str:
-        """What it wrote to stderr; what of it belongs into the log: not the lines that were asked for here."""
+        """What it wrote to stderr; what of it belongs into the log: not the lines that were asked for here, of which a
+        piece may end anywhere."""
+        text, self._begun = self._begun + text, ""
+        *_, last = text.rpartition("\n")
+        if _BEGUN.fullmatch(last):  # its end comes with what is written next
+            text, self._begun = text[: len(text) - len(last)], last
         self._heard = (self._heard + text)[-_KEPT:]
         program, what = self._fetcher.program, self._fetcher.what
         self._parts += len(_FETCHED.findall(text))
@@ -154,7 +160,7 @@ class FetchWatch:
 
     def failure(self) -> ToolFailure | None:
         """Why it could not fetch what it runs; None where it ended for another reason."""
-        program, what, said = self._fetcher.program, self._fetcher.what, self._heard
+        program, what, said = self._fetcher.program, self._fetcher.what, self._heard + self._begun
         unreached = bool(_UNREACHED.search(said))
         if not self._network and (unreached or _NOT_CACHED.search(said)):
             return ToolFailure(

@@ -72,6 +72,10 @@ def test_what_is_fetched_and_whom_it_cannot_reach_is_said_while_it_goes_on() -> 
     assert watch.failure() is None
     watch.heard(NPX_TRIES)
     assert watch.doing == "No network: npx cannot reach registry.example (EAI_AGAIN), and tries again."
+    for end in range(len(NPX_FETCHED)):
+        cut = FetchWatch(Fetcher("npx", "@a/memory"), network=True)
+        assert cut.heard(NPX_FETCHED[:end]) + cut.heard(NPX_FETCHED[end:] + "no newline") == "no newline", end
+        assert cut.doing == "npx is fetching @a/memory: 1 file so far."
     uv = FetchWatch(Fetcher("uvx", "time"), network=True)
     assert uv.heard(UV_LOADS) == UV_LOADS
     assert uv.doing == "uvx is fetching time: pydantic-core (2.2MiB)."
