@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sqlite3
@@ -21,6 +22,8 @@ _USED = (
     "AND f.{side}_digest <> '' AND c.kept = 1)"
 )
 _UNUSED = f"NOT {_USED.format(side='before')} AND NOT {_USED.format(side='after')}"
+_ROWS = 2_000
+"""Files of one record that are read in one step of the store's thread."""
 _AT_ONCE = 500
 """Paths looked for, and records let go, in one step of the store's thread."""
 
@@ -145,11 +148,22 @@ class ChangeRepository:
         await self._thread.write(lambda c: c.executemany("DELETE FROM kept_contents WHERE digest = ?", rows))
 
     async def _select(self, condition: str, values: tuple[Any, ...]) -> list[KeptChange]:
-        def work(connection: sqlite3.Connection) -> list[KeptChange]:
-            rows = connection.execute(f"SELECT {_RECORD} FROM changes WHERE {condition} ORDER BY seq", values)
-            return [_record(connection, row) for row in rows.fetchall()]
+        query = f"SELECT {_RECORD} FROM changes WHERE {condition} ORDER BY seq"
+        rows = await self._thread.read(lambda connection: connection.execute(query, values).fetchall())
+        files: dict[int, list[Sequence[Any]]] = {row[0]: [] for row in rows}
+        for seq in files:
+            path: bytes | None = b""
+            while path is not None:
+                some = await self._thread.read(lambda connection, seq=seq, path=path: _some(connection, seq, path))  # type: ignore[misc]
+                files[seq] += some
+                path = some[-1][1] if len(some) == _ROWS else None
+        return await asyncio.to_thread(lambda: [_made(row, tuple(map(_file, files[row[0]]))) for row in rows])
 
-        return await self._thread.read(work)
+
+def _some(connection: sqlite3.Connection, seq: int, after: bytes) -> list[Sequence[Any]]:
+    """The next files of a record; not all at once, so that an answer is saved in time while a long one is read."""
+    query = f"SELECT {_FILE} FROM changed_files WHERE change_seq = ? AND path > ? ORDER BY path LIMIT ?"
+    return connection.execute(query, (seq, after, _ROWS)).fetchall()
 
 
 def _touching(connection: sqlite3.Connection, names: tuple[bytes, ...], since: int) -> list[KeptChange]:
@@ -188,11 +202,6 @@ def _file_rows(seq: int | None, files: Iterable[ChangedFile]) -> Iterator[tuple[
             one.removed,
             one.not_kept,
         )
-
-
-def _record(connection: sqlite3.Connection, row: Sequence[Any]) -> KeptChange:
-    rows = connection.execute(f"SELECT {_FILE} FROM changed_files WHERE change_seq = ? ORDER BY path", (row[0],))
-    return _made(row, tuple(_file(one) for one in rows))
 
 
 def _made(row: Sequence[Any], files: tuple[ChangedFile, ...]) -> KeptChange:

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,10 +86,17 @@ class _LazyCalls:
 
 
 class AgentServices:
-    """``begin`` once everything is there; ``close`` ends the watching."""
+    """``begin`` once everything is there; ``close`` ends the watching. ``forgotten``: after threads are gone for
+    good."""
 
     def __init__(
-        self, files: AgentFiles, settings: SettingsService, registry: ToolRegistry, skills: SkillWorld, owner: TaskOwner
+        self,
+        files: AgentFiles,
+        settings: SettingsService,
+        registry: ToolRegistry,
+        skills: SkillWorld,
+        owner: TaskOwner,
+        forgotten: Callable[[], Awaitable[None]],
     ) -> None:
         self.files = files
         self._folders: Callable[[], tuple[AgentFolder, ...]] = lambda: files.folders
@@ -97,6 +104,7 @@ class AgentServices:
         self._registry = registry
         self._skills = skills
         self._owner = owner
+        self._forgotten = forgotten
         self._lock = threading.Lock()
         self._watch: FolderWatch | None = None
         self._closed = False
@@ -147,6 +155,7 @@ class AgentServices:
             await conclude_settled(runtime.store)
             await forget_children(runtime, before=started)
             await forget_deleted(runtime, now=started)
+            await self._forgotten()
         except KnownError as error:
             _log.info("threads of earlier calls and deleted ones stay: %s", error.code)
 

@@ -202,7 +202,7 @@ async def _services(
     chats = ConversationService(runtime, owner)
     cli = cli_tools(home, boundary.tools, boundary.cli, skills, owner)
     mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, keys, log)
-    agents = AgentServices(agent_files, settings, boundary.tools, skills, owner)
+    agents = AgentServices(agent_files, settings, boundary.tools, skills, owner, boundary.recorder.sweep)
 
     def host() -> Host | None:
         return _host(runtime, model or settings.current.models.default)
@@ -254,18 +254,14 @@ async def _services(
 
 
 def _keep_changes(boundary: BoundaryServices, settings: SettingsService, owner: TaskOwner) -> None:
-    """What is kept of changed files follows the settings; what no change needs any more goes at each start."""
+    """What is kept of changed files follows the settings, from each start on."""
 
     def fit(_settings: object, keys: frozenset[str]) -> None:
         if not owner.closed and any(key.startswith("changes.") for key in keys):
             owner.spawn(boundary.recorder.make_room(), "changes: as the settings say")
 
-    async def tidy() -> None:
-        await boundary.recorder.make_room()
-        await boundary.recorder.sweep()
-
     settings.subscribe(fit)
-    owner.spawn(tidy(), "changes: what no change needs")
+    owner.spawn(boundary.recorder.make_room(), "changes: what is too old")
 
 
 def _person_files(settings: SettingsService, cli: CliTools, mcp: McpServers, owner: TaskOwner) -> FolderWatch:

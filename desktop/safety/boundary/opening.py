@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from desktop.domain.errors import BoundaryViolation, ToolFailure
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.domain.safety import Access, ListedEntry, PathVerdict, WriteOutcome
 from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary import paths
@@ -31,6 +32,7 @@ _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
+_HALF = lazy_pattern(r"\.assent-[0-9a-f]{16}\.tmp")
 HAS_DIR_FD = os.open in os.supports_dir_fd
 
 
@@ -191,7 +193,7 @@ class BoundaryFiles:
         now = "absent" if old is None else paths.describe_identity(old)
         if now != verdict.identity or (old is not None and not stat.S_ISREG(old.st_mode)):
             raise BoundaryViolation(f"{verdict.resolved} changed while it was being written; it was left as it is.")
-        temporary = f".assent-{os.urandom(8).hex()}.tmp"
+        temporary = _half_name()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
         with _disk(verdict.resolved):
             descriptor = os.open(temporary, flags, 0o666, dir_fd=folder)
@@ -293,6 +295,19 @@ class BoundaryFiles:
             raise failure_of(path, error) from error
 
 
+def _half_name() -> str:
+    return f".assent-{os.urandom(8).hex()}.tmp"
+
+
+def remove_halves(folder: str) -> None:
+    """Take away what a process that ended was writing in a folder, and had not given its name yet. Blocks."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            if _HALF.fullmatch(name) and stat.S_ISREG(os.lstat(path).st_mode):
+                os.unlink(path)
+
+
 def _fill(descriptor: int, data: bytes, old: os.stat_result | None) -> None:
     view = memoryview(data)
     while view:
@@ -304,7 +319,7 @@ def _fill(descriptor: int, data: bytes, old: os.stat_result | None) -> None:
 
 def _write_without_dir_fd(policy: BoundaryPolicy, verdict: PathVerdict, data: bytes, made: list[str]) -> WriteOutcome:
     """Windows has no handles to folders in Python: check again as late as possible."""
-    temporary = os.path.join(os.path.dirname(verdict.resolved), f".assent-{os.urandom(8).hex()}.tmp")
+    temporary = os.path.join(os.path.dirname(verdict.resolved), _half_name())
     with _disk(verdict.resolved):
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NONBLOCK, 0o666)
         try:

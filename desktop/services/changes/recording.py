@@ -34,6 +34,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, GuardedFiles, WriteOutcome
 from desktop.domain.tools import ToolCallContext
 from desktop.domain.work_place import WorkPlace
+from desktop.safety.boundary.opening import remove_halves
 from desktop.safety.changes.states import state_of
 from desktop.services.changes.lines import counts
 from desktop.store.changes import ChangeRepository
@@ -376,7 +377,9 @@ def _with_mode(one: ChangedFile, mode: int) -> ChangedFile:
 
 
 def _was_made(record: KeptChange) -> bool:
-    """Whether a change that was begun was made: unless everything is as it was before."""
+    """Whether a change that was begun was made: unless everything is as it was before. What was not whole then goes."""
+    for folder in {os.path.dirname(one.change.path) for one in record.files}:
+        remove_halves(folder)
     return any(not _is_still(one.change.path, one.change.before) for one in record.files)
 
 

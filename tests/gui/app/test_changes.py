@@ -80,6 +80,13 @@ async def test_a_write_that_was_allowed_is_told_shown_undone_and_undone_again(st
     panel.calls.select(max(at for at, row in enumerate(panel.calls.rows.lines) if row.undo_of and row.can_undo))
     await undone(later, panel.detail.call.click)
     await later.until_true(lambda: (workspace / "notes.md").read_text() == "one\nthree\n", "and undone")
+    kept = later.home.path / "data" / "changes" / "kept"
+    assert len([path for path in kept.rglob("*") if path.is_file()]) == 3
+    await later.startup._services.store.threads.delete(thread_id=later.models.chat.thread_id, at=1.0)
+    await later.end()
+
+    last = await start(home=app.home.path, joined=True)
+    await last.until_true(lambda: not any(path.is_file() for path in kept.rglob("*")), "with a chat goes what was kept")
 
 
 async def undos_in(log) -> list:

@@ -21,6 +21,8 @@ class World:
     settings: SafetySettings = field(init=False)
     found: dict[str, str] = field(default_factory=dict)
     """What commands find in their environment beside what is there anyway."""
+    fresh: bool = True
+    """Whether the folders are made; else they are there."""
 
     def __post_init__(self) -> None:
         self.root = Path(os.path.realpath(self.root))
@@ -29,13 +31,15 @@ class World:
         self.workspace = self.home / "workspace"
         self.outside = self.root / "outside"
         self.ssh = self.person / ".ssh"
+        self.settings = SafetySettings(workspace=str(self.workspace), allowed=(str(self.workspace),))
+        if not self.fresh:
+            return
         for folder in (self.workspace, self.outside, self.ssh, self.home / "data", self.home / "agents"):
             folder.mkdir(parents=True)
         (self.ssh / "id_rsa").write_text("PRIVATE")
         (self.outside / "secret.txt").write_text("OUTSIDE")
         (self.home / "data" / "assent.db").write_text("CONVERSATIONS")
         (self.workspace / "note.txt").write_text("note\n")
-        self.settings = SafetySettings(workspace=str(self.workspace), allowed=(str(self.workspace),))
 
     def change(self, **fields: Any) -> None:
         self.settings = dataclasses.replace(self.settings, **fields)

@@ -1,5 +1,6 @@
 """A recorder with a real store and real files, and calls of several agents that write through it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -77,16 +78,22 @@ class Calls:
 
 
 @asynccontextmanager
-async def calls_in(root: Path) -> AsyncIterator[Calls]:
-    """An open store with the thread ``t``, closed at the end."""
-    world = World(root)
-    (world.workspace / "note.txt").unlink()
+async def calls_in(root: Path, *, fresh: bool = True) -> AsyncIterator[Calls]:
+    """An open store with the thread ``t``, closed at the end; not ``fresh``: as an earlier process left it, after what
+    each start does."""
+    world = World(root, fresh=fresh)
+    if fresh:
+        (world.workspace / "note.txt").unlink()
+        (world.home / "data" / "assent.db").unlink()
     store, owner = Store(world.home / "data" / "assent.db"), TaskOwner()
-    (world.home / "data" / "assent.db").unlink()
     await store.open()
-    await store.threads.create(record=ThreadRecord("t", "First", 1.0, 1.0))
+    if fresh:
+        await store.threads.create(record=ThreadRecord("t", "First", 1.0, 1.0))
+    calls = Calls(world, store, owner)
+    await asyncio.to_thread(calls.applier.recover)
+    await calls.recorder.settle()
     try:
-        yield Calls(world, store, owner)
+        yield calls
     finally:
         await owner.close()
         await store.close()
