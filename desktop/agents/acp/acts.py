@@ -6,6 +6,8 @@ its confinement, is put down in its own words.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +19,8 @@ from desktop.tools.builtin.shell import BASH
 
 MAX_ACTS = 2_000
 MAX_SAID = 8_000
+SETTLES_S = 2.0
+"""Seconds that an agent which may write by itself has for a write that was allowed, before it is made for it."""
 _OVER = ("completed", "failed")
 
 
@@ -138,18 +142,31 @@ class Acts:
     def __init__(self) -> None:
         self._acts: dict[str, Act] = {}
         self.made: list[Made] = []
-        self._allowed: set[tuple[str, str]] = set()
+        self._allowed: dict[tuple[str, str], Act] = {}
+        self._news = asyncio.Condition()
 
     def allow(self, act: Act) -> None:
         """A person has allowed it."""
         act.allowed = act.about
         about = act.announces()
         if about.get("tool") == WRITE_FILE.name:
-            self._allowed.add((about["arguments"]["path"], about["arguments"]["content"]))
+            self._allowed[about["arguments"]["path"], about["arguments"]["content"]] = act
 
-    def allowed(self, path: str, content: str) -> bool:
-        """Whether a person has allowed that exactly this is written."""
-        return (path, content) in self._allowed
+    async def may_be_done(self, path: str, content: str) -> bool:
+        """Whether a person has allowed that exactly this is written; returns once the agent says that it is over, or
+        after ``SETTLES_S``: one that writes by itself, too, would change the file while our write of it is judged."""
+        act = self._allowed.get((path, content))
+        if act is None:
+            return False
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SETTLES_S), self._news:
+                await self._news.wait_for(lambda: act.over)
+        return True
+
+    async def heard(self) -> None:
+        """Something was told of one of them."""
+        async with self._news:
+            self._news.notify_all()
 
     def take(self, event: Mapping[str, Any]) -> Act:
         """What the agent tells of one of them."""

@@ -57,7 +57,7 @@ class Made:
 class CalledFiles:
     """``fs/read_text_file`` and ``fs/write_text_file``."""
 
-    def __init__(self, call: Call, made: Callable[[Made], None], may_have_written: Callable[[str, str], bool]) -> None:
+    def __init__(self, call: Call, made: Callable[[Made], None], may_have_written: Callable[[str, str], Awaitable[bool]]) -> None:
         self._call = call
         self._made = made
         self._may_have_written = may_have_written
@@ -97,7 +97,7 @@ class CalledFiles:
         path, content = params.get("path"), params.get("content")
         if not isinstance(path, str) or not isinstance(content, str):
             raise Refusal("A path or the content is missing.", INVALID)
-        if self._may_have_written(path, content) and await self._holds(path, content):
+        if await self._may_have_written(path, content) and await self._holds(path, content):
             return {}
         answer = await self._call(WRITE_FILE.name, {"path": path, "content": content})
         self._made(Made("edit", path, bool(answer.get("ok"))))

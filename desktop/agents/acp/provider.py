@@ -218,7 +218,9 @@ class _Turn:
                 text = self._session.agents.services.clean(str(event.get("text", "")))
                 self._hook.later({"type": "reasoning", "text": text, "delta": True})
             case "act":
-                await self._acted(self._acts.take(event))
+                act = self._acts.take(event)
+                await self._acts.heard()
+                await self._acted(act)
             case "ask":
                 self._ask(event)
             case "failed":
@@ -333,9 +335,9 @@ class _Turn:
         chosen = next((str(one.get("id")) for one in offered if one.get("kind") == kind), "")
         return {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}
 
-    def _may_have_written(self, path: str, content: str) -> bool:
+    async def _may_have_written(self, path: str, content: str) -> bool:
         """Whether it may write by itself, and was allowed exactly this: then it may be done already."""
-        return self._session.state.writes and self._acts.allowed(path, content)
+        return self._session.state.writes and await self._acts.may_be_done(path, content)
 
     async def _tool(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """One of our tools that it was offered."""

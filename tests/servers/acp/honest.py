@@ -5,6 +5,7 @@ is said:
 - ``read PATH``, ``write PATH TEXT``, ``run COMMAND``, ``tools``, ``tool NAME JSON``: through the client
 - ``kill COMMAND``: runs it, and ends it once it has made the file ``begun``; ``release COMMAND``: lets go of it at once
 - ``ask-write PATH TEXT``, ``ask-part PATH OLD NEW``: asks for permission for exactly that, then writes so
+- ``ask-both PATH TEXT``: asks for that, tells the client to write it, and meanwhile writes it with its own hands
 - ``ask-other PATH TEXT``: asks for that, and writes something else
 - ``ask KIND TITLE``: asks for something that it would do by itself; ``did KIND TITLE``: has done it
 - ``self-write PATH TEXT``: writes with its own hands
@@ -202,6 +203,19 @@ class Honest(acp.Agent):
     async def do_ask_part(self, session: str, first: str, text: str, _rest: str) -> str:
         old, _, new = text.partition(" ")
         return await self._ask_write(session, os.path.join(self._cwd, first), new, old)
+
+    async def do_ask_both(self, session: str, first: str, text: str, _rest: str) -> str:
+        place = os.path.join(self._cwd, first)
+        content = [acp.tool_diff_content(place, text)]
+        said = await self._ask(
+            session, ToolCallUpdate(tool_call_id="t-both", title=place, kind="edit", content=content)
+        )
+        told = asyncio.create_task(self._client.write_text_file(session_id=session, path=place, content=text))
+        await asyncio.sleep(0.1)  # the client has begun with it
+        Path(place).write_text(text)
+        await self._tell(session, acp.update_tool_call("t-both", status="completed"))
+        await told
+        return said
 
     async def do_ask_other(self, session: str, first: str, text: str, _rest: str) -> str:
         """Asks for one text, and writes another one."""

@@ -85,6 +85,20 @@ async def test_what_a_person_allowed_ahead_of_the_very_call_is_not_asked_twice_a
 
 
 @pytest.mark.spec("R-ACP-2")
+async def test_what_it_was_allowed_and_writes_itself_meanwhile_is_not_written_or_asked_about_again(
+    tmp_path: Path,
+) -> None:
+    async with desk(tmp_path, "allow_once") as d:
+        await d.switched_on()
+        await d.switched("honest", writes=True)
+        told = await answered(d, "ask-both a.txt hey")
+        assert told[-1] == "assistant: selected once"
+        assert [request.tool for request in d.asked.requests] == ["acp-asks"]
+        assert not [line for line in await d.log() if line.startswith("write-file")]
+        assert (d.workspace / "a.txt").read_text() == "hey"
+
+
+@pytest.mark.spec("R-ACP-2")
 async def test_a_yes_to_one_change_is_none_to_another(tmp_path: Path) -> None:
     async with desk(tmp_path, "allow_once", "deny") as d:
         await d.switched_on()
