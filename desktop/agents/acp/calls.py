@@ -57,7 +57,9 @@ class Made:
 class CalledFiles:
     """``fs/read_text_file`` and ``fs/write_text_file``."""
 
-    def __init__(self, call: Call, made: Callable[[Made], None], may_have_written: Callable[[str, str], Awaitable[bool]]) -> None:
+    def __init__(
+        self, call: Call, made: Callable[[Made], None], may_have_written: Callable[[str, str], Awaitable[bool]]
+    ) -> None:
         self._call = call
         self._made = made
         self._may_have_written = may_have_written

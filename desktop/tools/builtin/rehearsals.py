@@ -21,6 +21,7 @@ from desktop.domain.outcomes import CommandCopies, CommandCopy, NoCopy, OutcomeR
 from desktop.domain.safety import Confinement, ProcessOutcome, ProcessRunner, ProcessSpec, SettingsProvider
 from desktop.domain.tools import PreCheck, ToolCallContext
 from desktop.domain.work_place import WorkPlace
+from desktop.tools.builtin.process_result import ended_early
 from desktop.tools.builtin.tried_hosts import tried_hosts
 
 BEYOND = "It changed more files than can be looked at one by one, so none of it was taken over."
@@ -135,6 +136,8 @@ class CommandsInCopies:
             outcome = await run_to_its_end(self._runner, wrapped, context)
             if outcome.ended == "aborted" and context.meta.cancellation.cancelled:
                 raise ToolAborted("Operation aborted")
+            if outcome.ended == "aborted" and shown:  # whoever wanted it does not want it any more: nobody is asked
+                raise ToolFailure(ended_early(outcome).text, code="tool.ended")
             began = await asyncio.to_thread(copy.began)
             look = partial(copy.read, shown=shown)
             reading = await asyncio.to_thread(look) if began else OutcomeReading()

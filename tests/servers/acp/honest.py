@@ -3,7 +3,7 @@ is said:
 
 - ``say TEXT``, ``think TEXT``, ``plan A | B``, ``turns`` (how many it had), ``use TOKENS``, ``cost USD``
 - ``read PATH``, ``write PATH TEXT``, ``run COMMAND``, ``tools``, ``tool NAME JSON``: through the client
-- ``kill COMMAND``: runs it, and ends it once it has made the file ``begun``; ``release COMMAND``: lets go of it at once
+- ``kill COMMAND``: runs it, and ends it once there is a file ``begun``; ``release COMMAND``: lets go of it at once
 - ``ask-write PATH TEXT``, ``ask-part PATH OLD NEW``: asks for permission for exactly that, then writes so
 - ``ask-both PATH TEXT``: asks for that, tells the client to write it, and meanwhile writes it with its own hands
 - ``ask-other PATH TEXT``: asks for that, and writes something else

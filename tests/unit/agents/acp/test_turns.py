@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import KnownError
+from desktop.domain.events import ToolCallOutput
 from desktop.domain.judgement import Category
 from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.acp.kit import SERVERS, Desk, desk, shown
@@ -166,7 +167,14 @@ async def test_what_it_does_by_itself_is_confined_and_put_down_in_its_own_words(
 async def test_a_command_that_it_kills_ends_and_what_it_wrote_is_kept(tmp_path: Path) -> None:
     async with desk(tmp_path, "allow_once") as d:
         await d.switched_on()
-        told = await answered(d, "kill echo hello; sleep 3600.5 & touch begun; wait", "run echo and on")
+        begun = d.workspace / "begun"
+
+        def seen(event: object) -> None:
+            if isinstance(event, ToolCallOutput) and "hello" in event.text:
+                begun.touch()  # what the command itself makes is in its copy, which the agent does not see
+
+        d.services.bus.listen(seen)
+        told = await answered(d, "kill echo hello; sleep 3600.5 & wait", "run echo and on")
         early = "[Ended by whoever asked for it, with everything it had started.]"
         assert told == [
             "calls bash",
