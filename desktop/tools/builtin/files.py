@@ -25,8 +25,9 @@ from desktop.tools.builtin.text_files import FileLines, NotText, read_part
 
 MAX_ENTRIES = 2000
 MAX_CONTENT = 20_000_000
-MAX_EDITED = 8_000_000
-"""Bytes of a file that can be edited in parts, and of which is remembered which version a thread has read."""
+MAX_EDITED = 4_000_000
+"""Bytes of a file that can be edited in parts, and of which is remembered which version a thread has read. With more,
+single steps of it would hold the window up, although they are made in a thread."""
 PREVIEW_BYTES = 200_000
 PATH_SCHEMA = {"type": "string", "minLength": 1, "maxLength": 4096}
 

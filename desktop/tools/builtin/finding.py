@@ -27,7 +27,7 @@ from desktop.tools.builtin.files import PATH_SCHEMA, judged, shown_name
 MAX_FOUND = 2_000
 LINES, NAMES = 200, 500
 """Found lines, or names, of one call unless it says otherwise."""
-SLICE = 50
+SLICE = 25
 """Found files that rules are asked about before others have their turn on the loop."""
 _SYNTAX = (
     "The expression cannot be used: {why}. It is in RE2's syntax, which has no look-around and no references back. "
@@ -219,7 +219,7 @@ class FindText(_TreeTool):
             names_only=names_only,
             limit=limit,
         )
-        text, count, files, cut = _lines(finding, self._room())
+        text, count, files, cut = await asyncio.to_thread(_lines, finding, self._room())
         noun = "file" if names_only else "line"
         notes = _notes(finding, count, noun, skip=args.get("skip", 0), cut=cut)
         if finding.said.get("binary") and finding.said.get("files") == 1:

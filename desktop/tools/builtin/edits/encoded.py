@@ -5,14 +5,12 @@ from __future__ import annotations
 import codecs
 import re
 from bisect import bisect_left
-from collections import Counter
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.tools.builtin.text_files import SNIFF, NotText, kind_of
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _NAMES = {"utf-8": "UTF-8", "utf-16-le": "UTF-16 (little-endian)", "utf-16-be": "UTF-16 (big-endian)"}
-_ENDS = re.compile("\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +50,11 @@ class EncodedText:
     @property
     def ends_words(self) -> str:
         """Such as ``LF``; "" where the file has a single line."""
-        kinds = Counter("CRLF" if len(end) == 2 else "LF" for end in _ENDS.findall(self.raw))
-        if len(kinds) > 1:
-            return f"{kinds['LF']:,} LF and {kinds['CRLF']:,} CRLF"
-        return next(iter(kinds), "")
+        long = len(self.folded)
+        short = self.plain.count("\n") - long
+        if long and short:
+            return f"{short:,} LF and {long:,} CRLF"
+        return "CRLF" if long else "LF" if short else ""
 
 
 def decoded(data: bytes) -> EncodedText:

@@ -10,8 +10,11 @@ from collections.abc import Sequence
 from desktop.domain.words import count_words
 
 MAX_WORDS_OF_OLD = 2_000
-MAX_TEXT = 1_000_000
-"""Words of a text, and characters of the file, up to which it is looked for with other white space."""
+"""Words of a text up to which it is looked for with other white space."""
+MAX_TEXT = 500_000
+"""Characters of a file that are gone through; of a larger one what is around a line that both have."""
+_TELLING, _AROUND = 8, 5_000
+"""Characters of a line that says where to look; and characters around it."""
 _SHOWN_LINES, _SHOWN_CHARACTERS = 12, 1_500
 _COMMON = 50
 """A line that is in the file so often says nothing of a place."""
@@ -24,18 +27,32 @@ _ALIKE = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "
 
 def nearest_words(text: str, old: str) -> str:
     """Where in the file something like ``old`` is, how it differs, and how it is written there."""
+    before = 0
+    if len(text) > MAX_TEXT:
+        text, before = _stretch(text, old)
     lines, wanted = text.split("\n"), old.split("\n")
     if _without_numbers(text, wanted):
         return "It is there without the line numbers: they are no part of the file's text."
     at = _spaced_otherwise(text, old)
     if at is not None:
-        return _told(lines, wanted, at)
+        return _told(lines, wanted, at, before)
     at = _by_lines(lines, wanted)
     if at is None:
         at = _by_words(lines, wanted)
     if at is None:
         return "Nothing in the file is like it: read the file again."
-    return _told(lines, wanted, at)
+    return _told(lines, wanted, at, before)
+
+
+def _stretch(text: str, old: str) -> tuple[str, int]:
+    """The part of a large file around the first line of ``old`` that is in it, and how many lines are before it."""
+    for line in old.split("\n"):
+        telling = line.strip()
+        at = text.find(telling) if len(telling) >= _TELLING else -1
+        if at >= 0:
+            start = text.rfind("\n", 0, max(0, at - len(old) - _AROUND)) + 1
+            return text[start : at + len(old) + _AROUND], text.count("\n", 0, start)
+    return text[:MAX_TEXT], 0
 
 
 def _without_numbers(text: str, wanted: Sequence[str]) -> bool:
@@ -48,7 +65,7 @@ def _without_numbers(text: str, wanted: Sequence[str]) -> bool:
 def _spaced_otherwise(text: str, old: str) -> int | None:
     """The line at which the same words are with other white space between them, from 0."""
     words = old.split()
-    if not words or len(words) > MAX_WORDS_OF_OLD or len(text) > MAX_TEXT:
+    if not words or len(words) > MAX_WORDS_OF_OLD:
         return None
     found = re.search(r"\s+".join(map(re.escape, words)), text)
     if found is None:
@@ -89,9 +106,9 @@ def _by_words(lines: Sequence[str], wanted: Sequence[str]) -> int | None:
     return None if best is None else max(0, best - offset)
 
 
-def _told(lines: Sequence[str], wanted: Sequence[str], at: int) -> str:
+def _told(lines: Sequence[str], wanted: Sequence[str], at: int, before: int) -> str:
     there = lines[at : at + len(wanted)]
-    first, last = at + 1, at + len(there)
+    first, last = before + at + 1, before + at + len(there)
     where = f"line {first}" if last == first else f"lines {first} to {last}"
     shown = "\n".join(there[:_SHOWN_LINES])
     cut = len(there) > _SHOWN_LINES or len(shown) > _SHOWN_CHARACTERS

@@ -98,3 +98,10 @@ def test_only_so_many_versions_are_kept_the_newest_of_all() -> None:
         versions.note("t", f"/f{number}", FileVersion.of(b"x"))
     assert versions.known("t", "/f4") is None
     assert versions.known("t", "/f5") is not None
+
+
+def test_of_a_large_file_the_nearest_place_is_looked_for_around_a_line_that_both_have() -> None:
+    text = "".join(f"line {number} of a large file\n" for number in range(40_000))
+    old = "line 30000 of a large file\n  line 30001 of a large file"
+    said = nearest_words(text, old)
+    assert said.startswith("Nearest is lines 30001 to 30002; line 30002 differs in its indentation")
