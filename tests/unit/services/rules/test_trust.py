@@ -14,10 +14,14 @@ from desktop.domain.call_facts import CallFacts
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.judgement import Category
 from desktop.domain.permission import RuleRecord
+from desktop.domain.tools import PreCheck, ToolSpec
+from desktop.safety.permission.decide import call_facts
 from desktop.safety.permission.trust_rules import TrustRule, escape_glob
 from desktop.services.rules.trust import TrustRules
 from desktop.skills.patterns import PatternError
 from desktop.store import Store
+from desktop.tools.builtin.edit_file import EDIT_FILE
+from desktop.tools.builtin.finding import FIND_FILES, FIND_TEXT
 from tests.unit.safety.permission.test_gate import Call, GateBench, Person
 
 READ, WRITE = Category.READ, Category.WRITE
@@ -151,3 +155,15 @@ def test_what_may_not_be_written_whole_may_not_be_in_parts_and_no_more_is_allowe
     call = CallFacts("edit-file", WRITE, "/w/docs/a.md", arguments={"path": "docs/a.md"}, also="write-file")
     found = book.match(call)
     assert (None if found is None else found.policy) == policy_of_edit
+
+
+@pytest.mark.spec("R-EDT-1", "R-EDT-2")
+@pytest.mark.parametrize(
+    ("spec", "bound_by"), [(EDIT_FILE, "write-file"), (FIND_TEXT, "read-file"), (FIND_FILES, "list-directory")]
+)
+def test_the_tools_for_parts_are_bound_by_those_for_the_whole(spec: ToolSpec, bound_by: str) -> None:
+    book = TrustRules(text=f"{bound_by}(path=keys/**,$deny)", cwd="/w", home="/h")
+    check = PreCheck(spec.category, constraint="/w/keys/a", resolved={"path": "/w/keys/a"})
+    found = book.match(call_facts(spec, {"path": "keys/a"}, check, spec.category, ""))
+    assert found is not None
+    assert found.policy == "deny"

@@ -210,3 +210,36 @@ async def test_a_child_that_is_killed_costs_one_call(finder: Finder) -> None:
         while finder.child.health.pid == pid:
             await asyncio.sleep(0.01)
     assert await finder.names("note.txt") == "note.txt"
+
+
+@pytest.mark.spec("R-EDT-2", "R-FS-9")
+async def test_only_the_file_that_was_read_is_vouched_for_and_only_where_it_really_lies(bench: Bench) -> None:
+    world = bench.world
+    (world.workspace / "real").mkdir()
+    (world.workspace / "real" / "f").write_text("x")
+    (world.workspace / "way").symlink_to(world.workspace / "real")
+    status = (world.workspace / "real" / "f").stat()
+    boundary = BoundarySearch(world.policy)
+    found = [
+        FoundPath(str(world.workspace / "real" / "f"), status.st_dev, status.st_ino),
+        FoundPath(str(world.workspace / "real" / "f")),
+        FoundPath(str(world.workspace / "real" / "f"), status.st_dev, status.st_ino + 1),
+        FoundPath(str(world.workspace / "way" / "f"), status.st_dev, status.st_ino),
+        FoundPath(str(world.workspace / "gone")),
+        FoundPath(str(world.outside / "secret.txt")),
+    ]
+    assert boundary.vouched(found) == [True, True, False, False, False, False]
+
+
+@pytest.mark.spec("R-EDT-2", "R-FS-3")
+async def test_a_search_is_told_beforehand_what_is_closed(bench: Bench) -> None:
+    world = bench.world
+    shut = world.person / "shut"
+    shut.mkdir()
+    world.change(allowed=(str(world.person),), denied=("~/.ssh", str(shut), str(world.person / "later")))
+    area = BoundarySearch(world.policy).area(str(world.person))
+    assert {str(world.ssh), str(shut), str(world.person / "later"), str(world.home / "data")} <= set(area.closed)
+    objects = {(path.stat().st_dev, path.stat().st_ino) for path in (world.ssh, shut, world.home / "data")}
+    assert objects <= set(area.closed_objects)
+    world.change(allowed=("/",))
+    assert {"/proc", "/sys", "/dev"} <= set(BoundarySearch(world.policy).area("/").closed)

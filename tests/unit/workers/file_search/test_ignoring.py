@@ -139,3 +139,12 @@ def test_lines_made_to_explode_take_no_time(tmp_path: Path) -> None:
     (tmp_path / ("a" * 200)).write_text("x")
     (tmp_path / ".gitignore").write_text("*a" * 60 + "b\n" + "**/" * 100 + "z\n" + "[a-z]*" * 50 + "9\n")
     assert by_us(tmp_path) == {"a" * 200, ".gitignore"}
+
+
+def test_a_line_about_folders_says_nothing_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "f").write_text("x")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "build").write_text("x")
+    (tmp_path / ".gitignore").write_text("build/\n")
+    assert by_us(tmp_path) == {".gitignore", "sub/build"}

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from desktop.workers.file_search import limits
 from desktop.workers.file_search.host import NameSearch, Stopped, TextSearch
 from desktop.workers.file_search.lines import BadExpression, LineCollector, compiled, readable, shown_line
+from desktop.workers.file_search.walking import FoundEntry, OpenFolder, opened_file
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "é", "\n", "\n", "\r\n", " ", "x"]), max_size=60).map("".join)
 PATTERNS = ["a", "a.b", "^a", "b$", "a*", "é+", r"\s", "[^a]", "x|^$", "(a|b)+x", r"\bx\b", "a\nb"]
@@ -157,11 +158,29 @@ def test_what_is_closed_is_neither_read_nor_named(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "f").write_text("x")
     (tmp_path / "key").write_text("x")
-    other = (tmp_path / "other").stat()
+    (tmp_path / "second").write_text("x")
+    other, second = (tmp_path / "other").stat(), (tmp_path / "second").stat()
     ground = {"closed": [str(tmp_path / "shut"), str(tmp_path / "key")]}
-    ground |= {"closed_objects": [[other.st_dev, other.st_ino]]}
+    ground |= {"closed_objects": [[one.st_dev, one.st_ino] for one in (other, second)]}
     assert [one["path"] for one in run(tmp_path, ground=ground)[0]] == ["open/f"]
     assert [one["path"] for one in run(tmp_path, NameSearch, globs=["*"], ground=ground)[0]] == ["open/f"]
+
+
+@pytest.mark.spec("R-EDT-2", "R-FS-9")
+def test_what_became_a_link_after_it_was_listed_is_not_followed(tmp_path: Path) -> None:
+    """The moment between seeing a name and opening it."""
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "f").write_text("x")
+    (tmp_path / "f").symlink_to(tmp_path / "secret" / "f")
+    (tmp_path / "folder").symlink_to(tmp_path / "secret")
+    folder = OpenFolder(str(tmp_path))
+    with pytest.raises(OSError, match="symbolic links"):
+        opened_file(FoundEntry("f", "f", folder, False, 0))
+    with pytest.raises(OSError, match=r"symbolic links|Not a directory"):
+        OpenFolder(str(tmp_path / "folder"), "folder", folder.handle)
+    os.mkfifo(tmp_path / "pipe")
+    assert opened_file(FoundEntry("pipe", "pipe", folder, False, 0)) is None
+    folder.close()
 
 
 def test_a_tree_deeper_than_a_process_has_descriptors_is_gone_through_as_far_as_it_may(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Edits against a reference that does the same by hand, on texts of any line ends."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given
@@ -105,3 +106,12 @@ def test_of_a_large_file_the_nearest_place_is_looked_for_around_a_line_that_both
     old = "line 30000 of a large file\n  line 30001 of a large file"
     said = nearest_words(text, old)
     assert said.startswith("Nearest is lines 30001 to 30002; line 30002 differs in its indentation")
+
+
+def test_a_version_that_is_read_again_was_known_since_then() -> None:
+    versions, first = ReadVersions(), FileVersion.of(b"x")
+    versions.note("t", "/f", first)
+    versions.note("t", "/f", replace(FileVersion.of(b"x"), at=first.at + 5))
+    assert versions.known("t", "/f") == first
+    versions.note("t", "/f", FileVersion.of(b"y"))
+    assert versions.known("t", "/f") != first
