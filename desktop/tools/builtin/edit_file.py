@@ -265,4 +265,5 @@ def _done_words(path: str, prepared: Prepared) -> str:
     named = ", ".join(where[:_NAMED]) + (f" and {more} more" if more > 0 else "")
     many = count_words(len(prepared.edits), "edit")
     at = "" if len(prepared.places) == len(prepared.edits) else f" at {count_words(len(prepared.places), 'place')}"
-    return f"Made {many}{at} in {path}; now at lines {named}."
+    lines = "lines" if len(where) > 1 or "-" in where[0] else "line"
+    return f"Made {many}{at} in {path}; now at {lines} {named}."
