@@ -94,22 +94,41 @@ class OutcomeRow:
     depth: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class OutcomeTree:
+    """What a command did, laid into folders; made in a thread where it is much."""
+
+    reading: OutcomeReading
+    """What was read."""
+    top: TickedFolder
+    """The folder in which the command ran, with all that was done."""
+    inner: tuple[TickedFolder, ...]
+    """All folders that fold, outer ones first, the top among them."""
+    meanwhile: tuple[TickedFile, ...]
+    """What somebody else changed."""
+
+
+def outcome_tree(reading: OutcomeReading, root: str) -> OutcomeTree:
+    """Lay it out. Pure."""
+    leaves = tuple(_leaves(reading, root))
+    top = _folder(root, "", leaves)
+    inner = (top, *_fill(top, [leaf for leaf in leaves if not leaf.meanwhile]))
+    _unfold(inner)
+    return OutcomeTree(reading, top, inner, tuple(leaf for leaf in leaves if leaf.meanwhile))
+
+
 class OutcomeRows(QObject):
     """The rows and ticks of one outcome. ``changed``: a tick; ``reset``: the rows are others."""
 
     changed = Signal()
     reset = Signal()
 
-    def __init__(self, reading: OutcomeReading, root: str) -> None:
+    def __init__(self, tree: OutcomeTree) -> None:
         super().__init__()
-        self.reading = reading
-        self._folders = [change for change in reading.changes if _is_folder(change)]
-        leaves = tuple(_leaves(reading, root))
-        self._meanwhile = [leaf for leaf in leaves if leaf.meanwhile]
-        self._top = _folder(root, "", leaves)
-        self._inner = [self._top, *_fill(self._top, [leaf for leaf in leaves if not leaf.meanwhile])]
+        self.reading = tree.reading
+        self._folders = [change for change in tree.reading.changes if _is_folder(change)]
+        self._meanwhile, self._top, self._inner = tree.meanwhile, tree.top, tree.inner
         self._recount()
-        _unfold(self._inner)
         self.rows: list[OutcomeRow] = []
         self._lay()
 
@@ -165,7 +184,7 @@ class OutcomeRows(QObject):
         """Tick or untick a row with all in it; None: everything. What has to be opened first stays as it is."""
         leaves = self.leaves if node is None else (node,) if isinstance(node, TickedFile) else node.leaves
         for leaf in leaves:
-            leaf.ticked = ticked and not leaf.waits
+            leaf.ticked = ticked and (leaf.opened or not leaf.waits)
         self._recount()
         self.changed.emit()
 
@@ -187,8 +206,9 @@ class OutcomeRows(QObject):
             self.reset.emit()
 
     def _recount(self) -> None:
-        for folder in self._inner:
-            folder.many = sum(leaf.ticked for leaf in folder.leaves)
+        for folder in reversed(self._inner):
+            folder.many = sum(node.many if isinstance(node, TickedFolder) else node.ticked for node in folder.nodes)
+        self._top.many += sum(leaf.ticked for leaf in self._meanwhile)
 
     def _lay(self) -> None:
         rows: list[OutcomeRow] = []
@@ -305,7 +325,7 @@ def _common(leaves: list[TickedFile]) -> str:
     return first[: first.rfind("/", 0, same + 1)]
 
 
-def _unfold(folders: list[TickedFolder]) -> None:
+def _unfold(folders: tuple[TickedFolder, ...]) -> None:
     """Unfold what there is room for, small folders first, outer ones before inner ones."""
     top, *_ = folders
     room, waiting = ALL_OPEN - len(top.nodes), [node for node in top.nodes if isinstance(node, TickedFolder)]

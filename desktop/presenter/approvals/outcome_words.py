@@ -88,9 +88,14 @@ def take_words(rows: OutcomeRows) -> str:
     return f"Take over the other {many:,}" if rows.meanwhile and many else f"Take over {many:,}"
 
 
-def changed_words(rows: OutcomeRows) -> tuple[str, str]:
+def changed_words(reading: OutcomeReading) -> tuple[str, str]:
     """What happened while the person looked: the strong part, and the rest."""
-    many, rest = rows.meanwhile, len(rows.leaves) - rows.meanwhile
+    gone = {change.renamed_from for change in reading.changes if change.renamed_from}
+    files = [
+        one for one in reading.changes if "folder" not in (one.before.kind, one.after.kind) and one.path not in gone
+    ]
+    many = len(reading.meanwhile)
+    rest = len(files) - sum(one.path in reading.meanwhile for one in files)
     first = f"{count_words(many, 'real file')} changed while you looked. Nothing was taken over."
     others = f"The other {rest:,} {'is as it was' if rest == 1 else 'are as they were'}." if rest else ""
     return first, others

@@ -159,7 +159,7 @@ class Inbox(QFrame):
         self.list.selectionModel().currentChanged.connect(self._moved)
         column.addWidget(self.list, 1)
         foot = pane("footer")
-        words = "Nothing here runs until you answer. Waiting does not use up a run's time."
+        words = "Nothing here becomes real until you answer. Waiting does not use up a run's time."
         Column(foot, margins=(16, 15, 16, 15)).addWidget(Paragraph(words, "small", "2"))
         column.addWidget(foot)
         self._clock = QTimer(self)

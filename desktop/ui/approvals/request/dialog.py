@@ -38,7 +38,7 @@ DENY_ALL = "Deny all from this run", "Deny all"
 """With room, and without."""
 LINGER_MS = 2000
 """How long the conversation stays narrow after a request: the next one often follows, and reading should not jump."""
-MAY_IT = "May it do this?"
+MAY_IT, TAKE_IT = "May it do this?", "Take over what it did?"
 
 
 class RequestDialog(RaisedBox):
@@ -148,7 +148,7 @@ class RequestDialog(RaisedBox):
         self.view.show_request(current)
         others = self._approvals.pending_count - 1
         self._pending.setVisible(others > 0)
-        self._asks.setText(ASKS if current.unknown else MAY_IT)
+        self._asks.setText(ASKS if current.unknown else TAKE_IT if current.is_outcome else MAY_IT)
         self._deny_all.setVisible(not current.unknown)
         self.setAccessibleName(f"Request: {shown_line(current.tool)}, {summary(current)}")
         self._place()

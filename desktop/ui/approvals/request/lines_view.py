@@ -224,11 +224,6 @@ class LinesView(QAbstractScrollArea):
         """All rows, up to ``max_rows`` or 5; a view may grow beyond."""
         return QSize(theme().px(240), self.full_height(self._max_rows or 5))
 
-    def set_max_rows(self, rows: int) -> None:
-        """Show up to so many rows before it scrolls."""
-        self._max_rows = rows
-        self.updateGeometry()
-
     def full_height(self, maximum: int = 0) -> int:
         """Pixels that all rows take, or so many of them."""
         bar = theme().px(12) if self._content_width() > self.viewport().width() else 0

@@ -4,12 +4,12 @@ tried to reach, and what it did file by file."""
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QStackedLayout, QWidget
 
-from desktop.domain.outcomes import CommandCopy, OutcomeReading
+from desktop.domain.outcomes import OutcomeReading
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.words import count_words
-from desktop.presenter.approvals.outcome_rows import OutcomeRows
+from desktop.presenter.approvals.outcome_rows import OutcomeRows, OutcomeTree, outcome_tree
 from desktop.presenter.approvals.outcome_words import (
     NOTHING_DONE,
     NOTHING_REAL,
@@ -19,8 +19,11 @@ from desktop.presenter.approvals.outcome_words import (
     left_words,
     says_more,
     seconds_words,
+    take_words,
     tried_words,
 )
+from desktop.ui.approvals.request.answers import Answers
+from desktop.ui.approvals.request.background import Background
 from desktop.ui.approvals.request.diffing import plain_rows
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.approvals.request.outcome_card import OutcomeCard
@@ -33,6 +36,8 @@ from desktop.ui.widgets.text import Text
 COMMAND_ROWS, LAST, ALL_ROWS = 6, 3, 14
 """Rows of the command before it scrolls, and of its output folded and unfolded."""
 LEFT_SHOWN = 3
+AT_ONCE = 300
+"""Changes up to which they are laid out while the window waits."""
 
 
 class RunCard(QFrame):
@@ -69,56 +74,107 @@ class RunCard(QFrame):
         self.output.set_indent(12)
         self.output.set_rows(plain_rows("\n".join(lines[-LAST:]), numbered=False))
         foot = QWidget()
-        Column(foot, margins=(0, 0, 0, 6 if lines else 0), spacing=0).addWidget(self.output)
+        self._foot = Column(foot, margins=(0, 0, 0, 6 if lines else 0), spacing=0)
+        self._foot.addWidget(self.output)
         column.addWidget(foot)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         if not lines:
             self.output.hide()
 
     def _show_all(self) -> None:
         self.more.hide()
-        self.output.set_max_rows(ALL_ROWS)
-        self.output.setAccessibleName("Output")
-        self.output.set_text(self._output)
+        self.output.hide()
+        whole = LinesView("Output", max_rows=ALL_ROWS)
+        whole.set_indent(12)
+        whole.set_text(self._output)
+        self._foot.addWidget(whole)
+        whole.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
 class OutcomeBody(QWidget):
     """``again`` asks for another run, with or without the network. ``words``: the command, which has to be seen."""
 
     again = Signal(bool)
+    laid = Signal()
     noun = "the command"
 
     def __init__(self, request: PermissionRequest) -> None:
         super().__init__()
-        reading, copy = request.preview["reading"], request.preview["copy"]
-        self.rows = OutcomeRows(reading, str(request.preview.get("cwd") or ""))
-        self.rows.setParent(self)
-        column = Column(self, spacing=12)
+        self._request = request
+        self._reading: OutcomeReading = request.preview["reading"]
+        self.rows: OutcomeRows | None = None
+        self.card: OutcomeCard | None = None
+        self.views = QStackedLayout()
+        column = self._column = Column(self, spacing=12)
         self.run = RunCard(request)
         self.words = self.run.command
         column.addWidget(self.run)
         tried = request.preview.get("tried") or ()
         if tried:
             column.addWidget(self._tried([str(host) for host in tried]))
-        self.card: OutcomeCard | None = None
-        if self.rows.leaves:
-            self.card = _card(request, self.rows, copy)
-            column.addWidget(self.card, 1)
-        self.views = self.card.views if self.card is not None else QStackedLayout()
-        for notice in _left_out(reading):
+        self._below = column.count()
+        for notice in _left_out(self._reading):
             column.addWidget(notice)
+        root, reading = str(request.preview.get("cwd") or ""), self._reading
+        self._background = Background(self, self._show)
+        if len(reading.changes) <= AT_ONCE:
+            self._show(outcome_tree(reading, root))
+        else:
+            self._background.start(lambda: outcome_tree(reading, root))
+
+    def _show(self, tree: object) -> None:
+        """What it did is laid out."""
+        if not isinstance(tree, OutcomeTree):
+            return
+        self.rows = OutcomeRows(tree)
+        self.rows.setParent(self)
+        if self.rows.leaves:
+            self.card = OutcomeCard(self._request, self.rows, self._request.preview["copy"])
+            self.card.list.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            self.views = self.card.views
+            self._column.insertWidget(self._below, self.card, 1)
+        else:
+            self._column.addStretch(1)
+        self.laid.emit()
 
     def notice(self, request: PermissionRequest) -> Notice:
         """What is to be known before everything else."""
-        if self.rows.meanwhile:
-            first, rest = changed_words(self.rows)
+        reading = self._reading
+        if reading.meanwhile:
+            first, rest = changed_words(reading)
             made = Notice("info", ((first, "strong"), (f" {rest}", "")), icon="retry")
             button = Button("Run it again in a new copy", small=True)
             button.clicked.connect(lambda: self.again.emit(bool(request.preview.get("network"))))
             made.add(button)
             return made
-        return Notice(
-            "info", ((NOTHING_REAL, "strong"), (f" {TAKE if self.rows.leaves else NOTHING_DONE}", "")), icon="info"
-        )
+        words = TAKE if reading.changes else NOTHING_DONE
+        return Notice("info", ((NOTHING_REAL, "strong"), (f" {words}", "")), icon="info")
+
+    def follow(self, answers: Answers) -> None:
+        """The answer says what it would take over."""
+
+        def say() -> None:
+            rows = self.rows
+            if rows is None:
+                answers.say_taken("Take over…", some=False, decided=True)
+                return
+            some = (rows.count > 0 or not rows.leaves) and not self._reading.beyond
+            answers.say_taken(take_words(rows), some=some, decided=not rows.undecided)
+
+        def follow() -> None:
+            if self.rows is not None:
+                self.rows.changed.connect(say)
+            say()
+
+        if self.rows is None:
+            self.laid.connect(follow)
+            say()
+        else:
+            follow()
+
+    def taken(self) -> tuple[str, ...] | None:
+        """What becomes real of it."""
+        return self.rows.taken() if self.rows is not None else ()
 
     def fit(self) -> None:
         """It takes what room there is."""
@@ -134,12 +190,6 @@ class OutcomeBody(QWidget):
         button.clicked.connect(lambda: self.again.emit(True))
         made.add(button)
         return made
-
-
-def _card(request: PermissionRequest, rows: OutcomeRows, copy: CommandCopy) -> OutcomeCard:
-    made = OutcomeCard(request, rows, copy)
-    made.list.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    return made
 
 
 def _left_out(reading: OutcomeReading) -> list[Notice]:

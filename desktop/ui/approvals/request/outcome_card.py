@@ -23,7 +23,7 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 
-LIST, HEIGHT, NARROW = 338, 300, 640
+LIST, HEIGHT, NARROW = 338, 210, 640
 """Pixels at 100 %: the list, the least height of the card, and the width below which the list stands over the rest."""
 _VIEWS = (("diff", "Diff"), ("result", "Result"), ("arguments", "Arguments"))
 

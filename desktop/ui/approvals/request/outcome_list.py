@@ -199,6 +199,9 @@ class OutcomeList(FixedRows):
         """Left and right fold, Space ticks."""
         row = self.currentIndex().data(ROW)
         key, node = event.key(), row.node if isinstance(row, OutcomeRow) else ""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.ignore()  # it answers the request
+            return
         if isinstance(node, TickedFolder) and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self._outcome.rows.unfold(node, key == Qt.Key.Key_Right)
         elif key == Qt.Key.Key_Space and not isinstance(node, str):

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QBoxLayout, QWidget
 from desktop.domain.permission import Choice, PermissionRequest
 from desktop.presenter.approvals.command_summary import summarise_command
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
-from desktop.presenter.approvals.outcome_words import take_words
 from desktop.presenter.approvals.request_words import (
     CHANGED,
     EDITED,
@@ -146,7 +145,8 @@ class RequestView(QWidget):
         self._network = _network_tick(request, self._foot_row)
         self._foot_row.addWidget(self._answers)
         self._answers.heed(self._approvals.last_answer)
-        self._follow_ticks()
+        if isinstance(self._card, OutcomeBody):
+            self._card.follow(self._answers)
         self._foot.show()
         if self._words is not None:
             self._words.read.connect(self._read)
@@ -191,7 +191,6 @@ class RequestView(QWidget):
         column.addWidget(self._card, 1)
         if isinstance(self._card, OutcomeBody):
             self._card.again.connect(self._again)
-            self._card.rows.changed.connect(self._follow_ticks)
             if self._head is not None:
                 self._head.put_below_title(self._card.notice(request))
         if isinstance(self._card, DiffCard):
@@ -199,13 +198,6 @@ class RequestView(QWidget):
             self._card.start()
         else:
             self._card.fit()
-
-    def _follow_ticks(self) -> None:
-        """What the answer would take over."""
-        if isinstance(self._card, OutcomeBody) and self._answers is not None and self._request is not None:
-            rows, reading = self._card.rows, self._card.rows.reading
-            some = (rows.count > 0 or not rows.leaves) and not reading.beyond
-            self._answers.say_taken(take_words(rows), some=some, decided=not rows.undecided)
 
     def _again(self, network: bool) -> None:
         """Make it in a new copy, unless the press may be meant for the request before."""
@@ -363,7 +355,7 @@ class RequestView(QWidget):
             reason=reason,
             edited_arguments=edited,
             with_network=network or _is_ticked(self._network),
-            taken=self._card.rows.taken() if isinstance(self._card, OutcomeBody) else None,
+            taken=self._card.taken() if isinstance(self._card, OutcomeBody) else None,
         )
         self.answered.emit(choice)
 
