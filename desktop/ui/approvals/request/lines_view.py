@@ -54,7 +54,6 @@ class LinesView(QAbstractScrollArea):
         self._longest = self._columns = 0
         self._ring = self._both = False
         self._indent = NUMBER + SIGN
-        self._at = -1
         self._text: tuple[str, bool] | None = None
         self._folds = True
         self._on_screen = 0
@@ -117,7 +116,7 @@ class LinesView(QAbstractScrollArea):
         that need not be read."""
         self._rows = self._given = rows
         self._start = self._passed = self._on_screen = start
-        self._at, self._text = -1, None
+        self._text = None
         self._wrap(again=True)
         self.setAccessibleDescription("\n".join(_spoken(row) for row in rows[:200]))
         self.verticalScrollBar().setValue(0)
@@ -130,21 +129,12 @@ class LinesView(QAbstractScrollArea):
         self._both = True
         self.set_indent(2 * NUMBER + SIGN)
 
-    def step(self, onward: bool) -> int | None:
-        """Go to the next, or the one before, of the rows that begin a change; where that now is in this view, or None
-        where there is none."""
-        heads = (at for at, row in enumerate(self._rows) if row.kind in ("head", "hunk"))
-        if not (further := [at for at in heads if (at > self._at if onward else at < self._at)]):
-            return None
-        self._start, self._at = 0, further[0] if onward else further[-1]
-        top = theme().px(ROW) * self._at
+    def go_to(self, row: int) -> int:
+        """Bring a row to the top of what is in sight; returns where it is in this view then."""
+        self._start = 0
+        top = theme().px(ROW) * row
         self.verticalScrollBar().setValue(top)
         return top - self.verticalScrollBar().value()
-
-    @property
-    def stepped_to(self) -> str:
-        """The row that ``step`` went to."""
-        return self._rows[self._at].text if 0 <= self._at < len(self._rows) else ""
 
     def set_indent(self, pixels: int) -> None:
         """Where text begins, at 100 %: less than the columns of numbers and signs when there are none."""

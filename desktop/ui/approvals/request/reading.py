@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from desktop.domain.words import count_words
@@ -103,3 +103,28 @@ class UnreadNotice(Notice):
         """Give the keys to ``widget`` if they are here, because this notice goes away."""
         if self.button.hasFocus():
             widget.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+class ChangeSteps:
+    """Goes from change to change in the view that is in front."""
+
+    def __init__(self) -> None:
+        self._view: LinesView | None = None
+        self.at = -1
+        """The row that it went to."""
+
+    def step(self, view: QWidget | None, scroller: Scroller, *, onward: bool) -> None:
+        """The next change, or the one before, to the top of what is in sight; a screen reader hears which."""
+        if not isinstance(view, LinesView):
+            return
+        self._view, self.at = view, self.at if self._view is view else -1
+        heads = [at for at, row in enumerate(view.rows) if row.kind in ("head", "hunk")]
+        further = [at for at in heads if (at > self.at if onward else at < self.at)]
+        if not further:
+            return
+        self.at = further[0] if onward else further[-1]
+        inside, content = view.go_to(self.at), scroller.widget()
+        if content is not None:
+            top = view.viewport().mapTo(content, QPoint(0, inside)).y()
+            scroller.verticalScrollBar().setValue(max(0, top - theme().px(8)))
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, view.rows[self.at].text))

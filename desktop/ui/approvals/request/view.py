@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from desktop.domain.permission import Choice, PermissionRequest
@@ -31,7 +31,7 @@ from desktop.ui.approvals.request.editing import ask_reason, edit_arguments
 from desktop.ui.approvals.request.head import RequestHead
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.approvals.request.outcome_body import OutcomeBody
-from desktop.ui.approvals.request.reading import CommandSummaryLine, UnreadNotice
+from desktop.ui.approvals.request.reading import ChangeSteps, CommandSummaryLine, UnreadNotice
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.toggles import CheckBox
 from desktop.ui.widgets.dialogs.base import Dialog
@@ -84,6 +84,7 @@ class RequestView(QWidget):
         self._card: Card | OutcomeBody | None = None
         self._words: LinesView | None = None
         self._unread: UnreadNotice | None = None
+        self.steps = ChangeSteps()
         self._waits_to_say = 0
         self._summary: CommandSummaryLine | None = None
         self._network: CheckBox | None = None
@@ -281,7 +282,8 @@ class RequestView(QWidget):
         F7 goes to the next change, Shift+F7 to the one before.
         """
         if event.key() == Qt.Key.Key_F7 and self._card is not None:
-            self._step(onward=not event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self.steps.step(self._card.views.currentWidget(), self._scroller, onward=not back)
             return
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         escape = event.key() == Qt.Key.Key_Escape
@@ -295,16 +297,6 @@ class RequestView(QWidget):
             self._answer("deny")
         elif not self._answers.allow.isHidden():
             self._answers.allow.click()
-
-    def _step(self, *, onward: bool) -> None:
-        """The next change, or the one before, at the top of what is in sight; a screen reader hears which."""
-        view = self._card.views.currentWidget() if self._card is not None else None
-        content = self._scroller.widget()
-        if not isinstance(view, LinesView) or content is None or (inside := view.step(onward)) is None:
-            return
-        top = view.viewport().mapTo(content, QPoint(0, inside)).y()
-        self._scroller.verticalScrollBar().setValue(max(0, top - theme().px(8)))
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, view.stepped_to))
 
     def _chosen(self, what: str) -> None:
         request = self._request
