@@ -7,14 +7,29 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol
 
+from desktop.domain.bounded_grants import GrantBounds
 from desktop.domain.consents import Consent
 from desktop.domain.judgement import Category, Judgement
 from desktop.domain.lazy_dataclass import dataclass
 
-Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run", "done", "stop", "again"]
+Choice = Literal[
+    "allow_once",
+    "allow_bounded",
+    "allow_run",
+    "allow_always",
+    "allow_edited",
+    "deny",
+    "deny_run",
+    "done",
+    "stop",
+    "again",
+]
 """``done`` and ``stop`` are answers about a call that had begun when Assent ended: it was done; end the run. ``again``
-is one about a call that was made in a copy: drop that, and make it in a new one."""
-DecidedBy = Literal["user", "rule", "remembered", "pledge", "no_handler", "cancelled", "closed", "setting", "job"]
+is one about a call that was made in a copy: drop that, and make it in a new one. ``allow_bounded``: calls like it,
+within ``Decision.bounds``."""
+DecidedBy = Literal[
+    "user", "rule", "remembered", "pledge", "no_handler", "cancelled", "closed", "setting", "job", "grant"
+]
 UNANSWERED = "unanswered"
 NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
 """Who closes a question that nobody answered: the end of its run, or of Assent. Nothing runs then, and nobody said no
@@ -107,11 +122,16 @@ class PermissionRequest:
         if self.only_once:
             return ("deny", "allow_once", "deny_run")
         if self.is_outcome:
-            remembered: tuple[Choice, ...] = () if self.category is Category.ADMIN else ("allow_run", "allow_always")
-            return ("deny", "allow_once", *remembered, "allow_edited", "deny_run", "again")
+            return ("deny", "allow_once", *self._remembered, "allow_edited", "deny_run", "again")
+        return ("deny", "allow_once", *self._remembered, "allow_edited", "deny_run")
+
+    @property
+    def _remembered(self) -> tuple[Choice, ...]:
+        """The answers that hold for later calls, too: none for admin, and none with an end where a rule asks."""
         if self.category is Category.ADMIN:
-            return ("deny", "allow_once", "allow_edited", "deny_run")
-        return ("deny", "allow_once", "allow_run", "allow_always", "allow_edited", "deny_run")
+            return ()
+        bounded: tuple[Choice, ...] = () if self.rule or self.consent is not None else ("allow_bounded",)
+        return (*bounded, "allow_run", "allow_always")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +158,8 @@ class Decision:
     """Of a call that was made in a copy the paths that become real; None: all but those that somebody else changed."""
     via: str = ""
     """The program outside in which it was answered, as that names itself; "": in the window."""
+    bounds: GrantBounds | None = None
+    """Which calls like it are allowed, and how many, where that was the answer."""
 
     @property
     def allowed(self) -> bool:

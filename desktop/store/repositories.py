@@ -14,6 +14,7 @@ from desktop.store.called_runs import CalledRunRepository
 from desktop.store.changes import ChangeRepository
 from desktop.store.composer import DraftRepository, QueueRepository, StateRepository
 from desktop.store.debates import DebateRepository
+from desktop.store.grants import GrantRepository
 from desktop.store.jobs import JobRepository
 from desktop.store.journal import EffectRepository
 from desktop.store.kept_files import KeptFiles
@@ -49,6 +50,7 @@ class Store:
         self.runs = RunRepository(self._thread)
         self.audit = AuditRepository(self._thread, path, self._chain, kept)
         self.rules = RuleRepository(self._thread)
+        self.grants = GrantRepository(self._thread)
         self.drafts = DraftRepository(self._thread)
         self.queue = QueueRepository(self._thread)
         self.search = SearchRepository(self._thread)

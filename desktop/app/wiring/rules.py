@@ -18,8 +18,10 @@ from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.shell.lazy import LazyShellReader
 from desktop.services.rules.calls import recorded
 from desktop.services.rules.editing import RuleService
+from desktop.services.rules.grants import GrantBook
 from desktop.services.rules.trust import TrustRules
 from desktop.skills.patterns.grammar import Pattern
+from desktop.skills.patterns.paths import Where
 from desktop.store import Store
 from desktop.tools.registry import ToolRegistry
 
@@ -38,6 +40,7 @@ class RuleServices:
 
     book: TrustRules
     service: RuleService
+    grants: GrantBook
 
 
 async def open_rules(
@@ -64,7 +67,9 @@ async def open_rules(
 
     simulate = _simulator(store, policy, safety, specs, real)
     service = RuleService(book, specs, simulate, writes_pass=lambda: safety().auto_approve_workspace_writes)
-    return RuleServices(book, service)
+    grants = GrantBook(store.grants, Where(*real), mask=redactor.mask_known)
+    await grants.open()
+    return RuleServices(book, service, grants)
 
 
 def _simulator(

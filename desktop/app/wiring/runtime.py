@@ -138,7 +138,14 @@ async def _services(
     log = RedactedLog(store.audit, redactor)
     askers = Askers(asker)
     gate = PermissionGate(
-        asker, rules.book, log.add, safety, redactor=redactor, consents=boundary.consents, instead=askers.of
+        asker,
+        rules.book,
+        log.add,
+        safety,
+        redactor=redactor,
+        consents=boundary.consents,
+        instead=askers.of,
+        grants=rules.grants,
     )
 
     # Skills, the runs at work, and the one way of every call.

@@ -21,6 +21,9 @@ class OutcomeWords(NamedTuple):
 
 DECISIONS: Mapping[str, OutcomeWords] = {
     "allow_once": OutcomeWords("Allowed", "allowed once", "Allowed once"),
+    "allow_bounded": OutcomeWords(
+        "Allowed, with some calls like it", "allowed with some like it", "Allowed, with some calls like it"
+    ),
     "allow_run": OutcomeWords("Allowed for the run", "allowed for the run", "Allowed for this run"),
     "allow_always": OutcomeWords("Allowed from now on", "allowed from now on", "Allowed, and a rule was made"),
     "allow_edited": OutcomeWords("", "allowed with your changes", "Allowed with other arguments"),
@@ -54,6 +57,7 @@ DECIDED_BY: Mapping[str, OutcomeWords] = {
     "cancelled": OutcomeWords(": the run ended", "because the run ended", "The run ended"),
     "closed": OutcomeWords(": Assent was closed", "because Assent was closed", "Assent closed"),
     "setting": OutcomeWords(" by a setting", "by a setting", "A setting"),
+    "grant": OutcomeWords(" by what you granted", "by what you granted", "You, by a grant"),
     "job": OutcomeWords(" by the policy of this job", "by the policy of this job", "The job's policy"),
     "boundary": OutcomeWords("", "", "The boundary"),
     "blocklist": OutcomeWords("", "", "The blocklist"),

@@ -97,4 +97,6 @@ class Questions:
 def _fits(request: PermissionRequest, decision: Decision) -> bool:
     if decision.digest != request.digest or decision.choice not in request.choices:
         return False
+    if decision.choice == "allow_bounded":
+        return decision.bounds is not None
     return decision.choice != "allow_edited" or decision.edited_arguments is not None

@@ -75,6 +75,18 @@ def signature_of(facts: CallFacts, check: PreCheck, version: str) -> CallSignatu
     return (facts.tool, facts.source, facts.constraint, run)
 
 
+def how_of(signature: CallSignature) -> str:
+    """How a call of this signature would run, whatever it is about: what a grant is bound to beside its pattern."""
+    _tool, source, _constraint, run = signature
+    return hashlib.sha256(f"{source}\n{run}".encode()).hexdigest()
+
+
+def size_of(check: PreCheck) -> int | None:
+    """Bytes that the call writes, where its request says exactly that; else None."""
+    size = check.preview.get("size") if check.preview.get("kind") == "diff" else None
+    return size if type(size) is int and size >= 0 else None
+
+
 class RunMemory:
     """What was decided for the rest of a run. Bounded: the oldest runs are forgotten, which only means asking again."""
 

@@ -11,8 +11,9 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
+from desktop.domain.bounded_grants import BoundedGrant, Grants, NoGrants
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.consents import ClosedPlaces
@@ -21,91 +22,19 @@ from desktop.domain.jobs import Unattended
 from desktop.domain.judgement import Category
 from desktop.domain.permission import Asker, AuditSink, DecidedBy, Decision, PermissionRequest, with_message
 from desktop.domain.rule_book import RuleBook, RuleMatch
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.safety import Redactor, SafetySettings, SettingsProvider
-from desktop.domain.tools import PreCheck, StandsFor, Tool
+from desktop.domain.safety import Redactor, SettingsProvider
+from desktop.domain.tools import PreCheck, StandsFor
 from desktop.safety.boundary.policy import only_granted
 from desktop.safety.permission.decide import AutoDecision, answer, call_facts, facts_of_other, passes_by_setting
-from desktop.safety.permission.digest import CallSignature, RunMemory, digest_of, signature_of
+from desktop.safety.permission.digest import RunMemory, digest_of, signature_of, size_of
+from desktop.safety.permission.gated import GatedCall
+from desktop.safety.permission.granting import Granting, JudgedCall
 from desktop.safety.permission.log_entry import entry_of
 from desktop.safety.permission.recovery import still_allowed, unless_unknown
 from desktop.safety.permission.trust_rules import escape_glob
 
 MAX_VOID_ANSWERS = 3
 _BY: Mapping[str, DecidedBy] = {"rule": "rule", "remembered": "remembered", "setting": "setting", "category": "setting"}
-
-
-class BlockLike(Protocol):
-    """The call as the model wrote it."""
-
-    @property
-    def call_id(self) -> str: ...
-
-
-class CallerLike(Protocol):
-    """The caller of a call, as far as the gate needs it."""
-
-    @property
-    def chain(self) -> tuple[str, ...]: ...
-
-
-class RequestLike(Protocol):
-    """Where the call came from."""
-
-    @property
-    def block(self) -> BlockLike: ...
-
-    @property
-    def caller(self) -> CallerLike: ...
-
-    @property
-    def said(self) -> str: ...
-
-
-class GatedCall(Protocol):
-    """What the gate needs to know of a call; the pipeline's ``Call`` is one."""
-
-    @property
-    def target(self) -> Tool: ...
-
-    @property
-    def frozen(self) -> Mapping[str, Any]: ...
-
-    @property
-    def check(self) -> PreCheck | None: ...
-
-    @property
-    def category(self) -> Category: ...
-
-    @property
-    def stale(self) -> bool: ...
-
-    @property
-    def place(self) -> str: ...
-
-    @property
-    def original(self) -> Mapping[str, Any] | None: ...
-
-    @property
-    def logged(self) -> list[int]: ...
-
-    @property
-    def meta(self) -> RunMeta: ...
-
-    @property
-    def question(self) -> str: ...
-
-    @property
-    def allowed_before(self) -> bool: ...
-
-    @property
-    def unrepeatable(self) -> str: ...
-
-    @property
-    def refused(self) -> str: ...
-
-    @property
-    def request(self) -> RequestLike: ...
 
 
 class PermissionGate:
@@ -125,6 +54,7 @@ class PermissionGate:
         clock: Callable[[], float] = time.time,
         consents: ClosedPlaces | None = None,
         instead: Callable[[PermissionRequest], Asker | None] = lambda _request: None,
+        grants: Grants | None = None,
     ) -> None:
         self._asker = asker
         self._instead = instead
@@ -134,6 +64,7 @@ class PermissionGate:
         self._redactor = redactor
         self._clock = clock
         self._consents = consents
+        self._granting = Granting(NoGrants() if grants is None else grants)
         self._memory = RunMemory()
         self._waiting: dict[str, tuple[str, Callable[[DecidedBy, str], None]]] = {}
         self._closed = False
@@ -144,13 +75,12 @@ class PermissionGate:
         Raises what the audit log raises.
         """
         check = call.check or PreCheck(call.category)
-        request = _request_of(call, check, self._clock())
-        facts = facts_of(call, check)
-        signature = signature_of(facts, check, call.target.spec.version)
+        judged = self._judged(call, check)
+        request, facts = judged.request, judged.facts
         if call.meta.unattended is not None:
             decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
         else:
-            decision = await self._without_asking(request, facts, signature, facts_of_other(check, call.meta))
+            decision = await self._without_asking(judged, facts_of_other(check, call.meta))
         rule = self._rules.match(facts) if call.allowed_before else None
         before = call.allowed_before and still_allowed(call.category, call.target.spec.category, rule)
         decision = unless_unknown(decision, request, call.meta.unattended, allowed_before=before)
@@ -163,16 +93,17 @@ class PermissionGate:
             rule = self._rules.match(facts) if decision.allowed else None
             if rule is not None and rule.policy == "deny":  # it was written while the request waited
                 decision = replace(_deny_by(rule, request), waited_s=decision.waited_s)
-            decision = await self._keep(decision, request, facts, signature)
+            decision = await self._keep(decision, judged)
             self._pledge(decision, request, check.stands_for)
         if not unasked_read:
-            await self._write_down(request, decision, call.logged)
+            number = await self._audit(entry_of(request, decision, self._redactor, self._clock()))
+            call.logged.extend([] if number is None else [number])
         return decision
 
     async def would_ask(self, call: GatedCall) -> bool:
         """Whether ``decide`` would ask a person now; nothing is written down, counted or used up."""
-        check = call.check or PreCheck(call.category)
-        request, facts = _request_of(call, check, self._clock()), facts_of(call, check)
+        judged = self._judged(call, call.check or PreCheck(call.category))
+        request = judged.request
         if (
             call.meta.unattended is not None
             or self._memory.denied(request.run_id)
@@ -180,8 +111,7 @@ class PermissionGate:
             or self._nobody(request) is not None
         ):
             return False
-        remembered = self._memory.allows(request.run_id, signature_of(facts, check, call.target.spec.version))
-        found = answer_before(request, self._rules.match(facts), remembered, self._settings())
+        found = self._before(judged, self._rules.match(judged.facts), granted=self._covering(judged) is not None)
         return found.what == "asks" and not self._memory.pledged(request.run_id, request.digest)
 
     def forget_run(self, run_id: str) -> None:
@@ -203,10 +133,30 @@ class PermissionGate:
 
     # -- before anybody is asked ---------------------------------------------------------------------------------
 
-    async def _without_asking(
-        self, request: PermissionRequest, facts: CallFacts, signature: CallSignature, instead: CallFacts | None
-    ) -> Decision | None:
+    def _judged(self, call: GatedCall, check: PreCheck) -> JudgedCall:
+        facts = facts_of(call, check)
+        signature = signature_of(facts, check, call.target.spec.version)
+        return JudgedCall(_request_of(call, check, self._clock()), facts, signature, size_of(check))
+
+    def _before(self, call: JudgedCall, rule: RuleMatch | None, *, granted: bool) -> AutoDecision:
+        """What rules, memory, settings and grants say of a call before anybody is asked."""
+        request, settings = call.request, self._settings()
+        return answer(
+            request.category,
+            rule,
+            edited=request.original is not None,
+            stale=request.stale,
+            remembered=self._memory.allows(request.run_id, call.signature),
+            setting=passes_by_setting(settings, request.paths, request.preview, request.judgements),
+            granted=granted,
+        )
+
+    def _covering(self, call: JudgedCall) -> BoundedGrant | None:
+        return None if self._closed else self._granting.covering(call)
+
+    async def _without_asking(self, call: JudgedCall, instead: CallFacts | None) -> Decision | None:
         """An answer that needs no person, or None. ``instead``: what the question is really about."""
+        request, facts = call.request, call.facts
         if self._memory.denied(request.run_id):
             return _deny(request, "remembered", "everything from this run is denied")
         if request.refused:
@@ -216,15 +166,18 @@ class PermissionGate:
         if about is not None and about.policy == "deny":  # nobody is asked about what would be denied afterwards
             self._rules.decided(facts, about)
             return _deny_by(about, request)
-        found = answer_before(request, rule, self._memory.allows(request.run_id, signature), self._settings())
+        grant = self._covering(call)
+        found = self._before(call, rule, granted=grant is not None)
         self._rules.decided(facts, rule if found.because == "rule" else None)
+        if found.because == "grant" and grant is not None:
+            return await self._granting.use(call, grant) or self._nobody(request)
         if found.what == "asks":
             return self._pledged(request) or self._nobody(request)
         shown = {"pattern": rule.pattern} if rule is not None else None
         if found.what == "denied":
             return replace(_deny(request, "rule", rule.reason if rule is not None else ""), rule=shown)
         by = _BY[found.because] if request.category is not Category.READ else "setting"
-        network = by == "remembered" and self._memory.with_network(request.run_id, signature)
+        network = by == "remembered" and self._memory.with_network(request.run_id, call.signature)
         return Decision("allow_once", request.digest, by=by, rule=shown if by == "rule" else None, with_network=network)
 
     def _pledged(self, request: PermissionRequest) -> Decision | None:
@@ -343,35 +296,28 @@ class PermissionGate:
         except Exception as error:  # noqa: BLE001 - the boundary to the window; raised again outside the task group
             return error
 
-    async def _keep(
-        self, decision: Decision, request: PermissionRequest, facts: CallFacts, signature: CallSignature
-    ) -> Decision:
+    async def _keep(self, decision: Decision, call: JudgedCall) -> Decision:
         """Remember what the person wants remembered. Admin never is (R-PRM-3), nor what its asker
         then does by itself."""
+        request = call.request
         if request.consent is not None and _says_yes(decision) and self._consents is not None:
             await self._consents.agree(request.consent)
         if decision.choice == "deny_run":
             self.deny_run(request.run_id, decision.reason)
-        elif decision.choice in ("allow_run", "allow_always") and (
+        elif decision.choice in ("allow_run", "allow_always", "allow_bounded") and (
             request.only_once or request.category is Category.ADMIN
         ):
-            return replace(decision, choice="allow_once", rule=None)
+            return replace(decision, choice="allow_once", rule=None, bounds=None)
+        elif decision.choice == "allow_bounded":
+            return await self._granting.give(call, decision)
         elif decision.choice == "allow_run":
-            self._memory.allow(request.run_id, signature, with_network=decision.with_network)
+            self._memory.allow(request.run_id, call.signature, with_network=decision.with_network)
         elif decision.choice == "allow_always":
-            self._memory.allow(request.run_id, signature)
-            rule = decision.rule or _exactly(facts)
+            self._memory.allow(request.run_id, call.signature)
+            rule = decision.rule or _exactly(call.facts)
             await self._rules.add(rule)
             return replace(decision, rule=rule)
         return decision
-
-    # -- records ---------------------------------------------------------------------------------
-
-    async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:
-        """One line of the activity log (R-PRM-13); its number goes into ``logged``."""
-        number = await self._audit(entry_of(request, decision, self._redactor, self._clock()))
-        if number is not None:
-            logged.append(number)
 
 
 def _request_of(call: GatedCall, check: PreCheck, at: float) -> PermissionRequest:
@@ -412,20 +358,6 @@ def _exactly(facts: CallFacts) -> dict[str, Any]:
     return {"tool": facts.tool, "policy": "allow", "constraint": escape_glob(facts.constraint), **bound}
 
 
-def answer_before(
-    request: PermissionRequest, rule: RuleMatch | None, remembered: bool, settings: SafetySettings
-) -> AutoDecision:
-    """What rules, memory and settings say of it before anybody is asked."""
-    return answer(
-        request.category,
-        rule,
-        edited=request.original is not None,
-        stale=request.stale,
-        remembered=remembered,
-        setting=passes_by_setting(settings, request.paths, request.preview, request.judgements),
-    )
-
-
 def _as_offered(decision: Decision, request: PermissionRequest) -> Decision:
     """An answer without what its request did not offer."""
     again = decision.choice == "again"
@@ -446,7 +378,7 @@ def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
 
 def _says_yes(decision: Decision) -> bool:
     """Whether a person allowed the call exactly as it was shown."""
-    return decision.by == "user" and decision.choice in ("allow_once", "allow_run", "allow_always")
+    return decision.by == "user" and decision.choice in ("allow_once", "allow_bounded", "allow_run", "allow_always")
 
 
 def _unconsented(request: PermissionRequest) -> str:

@@ -54,6 +54,8 @@ def _extra_of(request: PermissionRequest, decision: Decision, redactor: Redactor
         extra["via"] = decision.via[:_SUMMARY]
     if decision.rule:
         extra["rule"] = dict(decision.rule)
+    if (bounds := decision.bounds) is not None:
+        extra["granted"] = {"calls": bounds.calls, "until": bounds.until, "most_bytes": bounds.most_bytes}
     if request.raised_because:
         extra["raised_because"] = request.raised_because[:_SUMMARY]
     if decision.allowed and "network" in request.preview:
