@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from desktop.domain.permission import PermissionRequest
 
 MOST_CALLS, MOST_SECONDS, MOST_BYTES = 500, 24 * 3600.0, 1_000_000_000
 """The widest bounds that a grant can have."""
@@ -90,6 +93,14 @@ class GrantPort(Protocol):
 
     def ended(self, thread_id: str) -> tuple[BoundedGrant, ...]:
         """Those of this start that hold no more, the latest first."""
+        ...
+
+    def patterns(self, request: PermissionRequest) -> tuple[str, ...]:
+        """What can be granted with the answer to a request, the narrowest first."""
+        ...
+
+    def settle(self) -> Awaitable[None]:
+        """Write down which have ended by their time."""
         ...
 
     def take_back(self, grant_id: str) -> Awaitable[None]:

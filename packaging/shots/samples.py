@@ -182,6 +182,7 @@ class SampleApprovals(QObject):
         super().__init__()
         self.requests = requests
         self.titles: Mapping[str, str] = {}
+        self.grants: Any = None
         self.activity = sample_activity(parent=self)
         self.last_answer = LastAnswer(self)
         self.given: list[tuple[str, str, dict[str, Any]]] = []

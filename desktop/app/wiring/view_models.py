@@ -22,6 +22,7 @@ from desktop.domain.safety import Access
 from desktop.domain.skills import SkillDef
 from desktop.domain.threads import MessageRecord
 from desktop.domain.work_place import WorkPlace
+from desktop.presenter.approvals.granted import GrantsViewModel
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.rules import RulesViewModel
 from desktop.presenter.approvals.rules_editing import RuleEditor, RulesModels
@@ -130,6 +131,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     context = ContextViewModel(services.context, bridge, lambda: services.settings.current.chat.summaries)
     trace = TraceViewModel(services.traces, bridge, services.redactor.redact_data, board.titles)
     approvals = ApprovalsViewModel(bridge, services.store.audit, board.titles)
+    approvals.grants = _grants(services, bridge, chat)
     run_tree = RunTreeViewModel(services.run_trees, lambda: approvals.requests, board.titles, bridge)
     changes = ChangesViewModel(services.changes, bridge, board.titles)
     for listener in (chat.take, board.take, threads.take, trace.take, context.take, run_tree.take):
@@ -168,6 +170,14 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
     shell.add_source(lambda: _model_rows(setup))
+    return made
+
+
+def _grants(services: Services, bridge: Bridge, chat: ChatViewModel) -> GrantsViewModel:
+    """The grants of the open chat."""
+    made = GrantsViewModel(services.rules.grants, bridge)
+    chat.opened.connect(lambda thread_id: made.show_for(thread_id, chat.project))
+    chat.project_changed.connect(lambda project: made.show_for(chat.thread_id, project))
     return made
 
 

@@ -14,6 +14,8 @@ from desktop.presenter.transcript.last_answer import LastAnswer
 
 if TYPE_CHECKING:
     from desktop.domain.audit import ActivityLog
+    from desktop.domain.bounded_grants import GrantBounds
+    from desktop.presenter.approvals.granted import GrantsViewModel
     from desktop.presenter.events.bridge import Bridge
 
 REMEMBERED = 32
@@ -33,6 +35,8 @@ class ApprovalsViewModel(QObject):
         super().__init__()
         self.titles: Mapping[str, str] = {} if titles is None else titles
         self._bridge = bridge
+        self.grants: GrantsViewModel | None = None
+        """The grants of the open chat, where there are any to be had."""
         self.activity = ActivityViewModel(bridge, log, self, self.titles)
         self.last_answer = LastAnswer(self)
         self._waiting: dict[str, PermissionRequest] = {}
@@ -78,6 +82,7 @@ class ApprovalsViewModel(QObject):
         reason: str = "",
         edited_arguments: Mapping[str, Any] | None = None,
         rule: Mapping[str, Any] | None = None,
+        bounds: GrantBounds | None = None,
         with_network: bool = False,
         taken: tuple[str, ...] | None = None,
     ) -> None:
@@ -101,6 +106,7 @@ class ApprovalsViewModel(QObject):
             edited_arguments=edited_arguments,
             rule=rule,
             with_network=with_network,
+            bounds=bounds,
             taken=taken,
             waited_s=max(0.0, time.time() - request.asked_at),
         )

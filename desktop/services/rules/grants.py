@@ -8,6 +8,7 @@ grant never holds again: not by a clock that is set back, not by a restart, not 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +20,8 @@ from desktop.domain.errors import ConfigurationError, NotFound
 from desktop.domain.ids import new_id
 from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.services.rules.text import problem_of, read_rule
+from desktop.domain.permission import PermissionRequest
+from desktop.services.rules.text import literally, problem_of, proposed, read_rule
 from desktop.services.rules.trust import Entry, RuleSet
 from desktop.services.threads.masking import HOLDS_A_KEY, Mask
 from desktop.skills.patterns.paths import Where
@@ -150,6 +152,18 @@ class GrantBook:
     def ended(self, thread_id: str) -> tuple[BoundedGrant, ...]:
         """Those that ended since Assent was started, the latest first."""
         return tuple(one for one in reversed(self._ended) if one.seen_in == thread_id)
+
+    def patterns(self, request: PermissionRequest) -> tuple[str, ...]:
+        """Exactly this; of a file also those beside it, below its folder and in the project."""
+        path = request.paths[0] if len(request.paths) == 1 and "path" in request.arguments else ""
+        known = {"path": path} if path else {}
+        folder = os.path.dirname(path)
+        found = [proposed(request.tool, request.arguments, known)]
+        if folder not in ("", "/"):
+            found += [f"{request.tool}(path={literally(folder)}/{rest})" for rest in ("*", "**")]
+            if request.project and folder.startswith(f"{request.project}/"):
+                found.append(f"{request.tool}(path={literally(request.project)}/**)")
+        return tuple(one for one in dict.fromkeys(found) if problem_of(one, "allow") is None)
 
     async def settle(self) -> None:
         """Write down which have ended by their time."""

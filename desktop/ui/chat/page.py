@@ -135,6 +135,8 @@ class ChatPage(QWidget):
         self.threads.rename_wanted.connect(self._rename)
         self._variables = Variables(self, models, self.toast)
         models.threads.said.connect(self.toast.say)
+        if models.approvals.grants is not None:
+            models.approvals.grants.said.connect(self.toast.say)
         models.threads.left.connect(self._left)
         models.threads.came_back.connect(self._came_back)
         self.pane.header.fold.clicked.connect(self._toggle_list)

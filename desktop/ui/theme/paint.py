@@ -186,8 +186,9 @@ def meter_token(fraction: float) -> str:
     return "failed" if fraction >= 0.95 else "ask" if fraction >= 0.8 else "text-2"
 
 
-def meter(painter: QPainter, rect: QRect, fraction: float) -> None:
-    """Draw a level (0 to 1) as a 4-pixel bar across ``rect``, centred vertically."""
+def meter(painter: QPainter, rect: QRect, fraction: float, token: str = "") -> None:
+    """Draw a level (0 to 1) as a 4-pixel bar across ``rect``, centred vertically; ``token``: not in the colour of what
+    fills up."""
     t = theme()
     height = t.metric("meter-height")
     track = QRectF(rect.x(), rect.y() + (rect.height() - height) / 2, rect.width(), height)
@@ -198,7 +199,7 @@ def meter(painter: QPainter, rect: QRect, fraction: float) -> None:
     painter.setBrush(t.color("border"))
     painter.drawRoundedRect(track, height / 2, height / 2)
     if share > 0:
-        painter.setBrush(t.color(meter_token(share)))
+        painter.setBrush(t.color(token or meter_token(share)))
         filled = QRectF(track.x(), track.y(), max(float(height), track.width() * share), height)
         painter.drawRoundedRect(filled, height / 2, height / 2)
     painter.restore()

@@ -118,10 +118,12 @@ class StateLabel(_Mark):
 
 
 class MeterBar(NeverCut, QProgressBar):
-    """A level with 64 x 4 pixels of ink; the figure always stands beside it."""
+    """A level with 64 x 4 pixels of ink; the figure always stands beside it. ``token``: its colour, where a full one is
+    no bad sign."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, token: str = "") -> None:
         super().__init__()
+        self._token = token
         self.setAccessibleName(name)
         self.setRange(0, 1000)
         self.setTextVisible(False)
@@ -137,7 +139,7 @@ class MeterBar(NeverCut, QProgressBar):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the bar."""
-        meter(QPainter(self), self.rect(), self.value() / 1000)
+        meter(QPainter(self), self.rect(), self.value() / 1000, self._token)
 
 
 class Icon(_Mark):

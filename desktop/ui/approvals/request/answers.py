@@ -28,8 +28,9 @@ ALLOW_TIP = "Allow exactly this call (Ctrl+Enter)"
 RUN_TIP = "Allow calls like this one until the run ends"
 ALWAYS_TIP = "See the rule that would allow this, change it, and try it"
 UNREAD_TIP = "Scroll through all of this call first"
-REASON, EDIT, ALWAYS = "Deny with a reason…", "Edit and allow…", "Always allow…"
-SHORT = {REASON: "Reason…", DROP_REASON: "Reason…", MORE: "More…", EDIT: "Edit…", ALWAYS: "Always…"}
+FEW_TIP = "Allow this call and some like it: so many, for so long"
+REASON, EDIT, ALWAYS, FEW = "Deny with a reason…", "Edit and allow…", "Always allow…", "Allow a few…"
+SHORT = {REASON: "Reason…", DROP_REASON: "Reason…", MORE: "More…", EDIT: "Edit…", ALWAYS: "Always…", FEW: "A few…"}
 """What stands on a button where the whole of it has no room; a screen reader and the tooltip say all of it."""
 GAP = 8
 Line = tuple[list[Button], list[Button]]
@@ -42,7 +43,9 @@ class Answers(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, request: PermissionRequest, *, compact: bool = False, always: bool = False) -> None:
+    def __init__(
+        self, request: PermissionRequest, *, compact: bool = False, always: bool = False, few: bool = False
+    ) -> None:
         super().__init__()
         self._request_id = request.request_id
         self._last_answer: LastAnswer | None = None
@@ -57,6 +60,7 @@ class Answers(QWidget):
             EDIT, "quiet", tip="Edit and allow: change the arguments; you see what they would do before anything runs"
         )
         self.always = OneClickButton(ALWAYS, "quiet", tip=ALWAYS_TIP)
+        self.few = OneClickButton(FEW, "quiet", tip=FEW_TIP)
         self.allow_run = AllowButton("Allow for this run", "normal")
         self.allow_run.setToolTip(RUN_TIP)
         look: Kind = "admin" if admin else "primary"
@@ -76,6 +80,7 @@ class Answers(QWidget):
             (self.unfold, self._is_outcome),
             (self.edit, "allow_edited" in request.choices),
             (self.always, always),
+            (self.few, few and "allow_bounded" in request.choices),
             (self.allow_run, "allow_run" in request.choices),
             (self.allow, "allow_once" in request.choices),
         )
@@ -101,7 +106,7 @@ class Answers(QWidget):
         self.deny.setToolTip(plain_tip(f"Drop the copy with all that it did there ({keys})"))
         self.reason.set_label(DROP_REASON)
         self.reason.setToolTip("Drop it, and tell the model why")
-        folded = tuple(one for one in (self.edit, self.always, self.allow_run) if not one.isHidden())
+        folded = tuple(one for one in (self.edit, self.always, self.few, self.allow_run) if not one.isHidden())
         for button in folded:
             button.hide()
         return folded
@@ -112,6 +117,7 @@ class Answers(QWidget):
         self.edit.clicked.connect(lambda: self.chosen.emit("edit"))
         self.unfold.clicked.connect(self._unfold)
         self.always.clicked.connect(lambda: self.chosen.emit("always"))
+        self.few.clicked.connect(lambda: self.chosen.emit("few"))
         self.allow_run.agreed.connect(lambda: self.chosen.emit("allow_run"))
         self.allow.agreed.connect(lambda: self.chosen.emit("allow_once"))
         self.allow.too_soon.connect(self.allow_run.arm)
@@ -164,7 +170,9 @@ class Answers(QWidget):
     def hold(self, held: bool) -> None:
         """There is something that nobody has seen yet: no rule can be made of it either."""
         self.always.setEnabled(not held)
-        for button, tip in ((self.allow, self._allow_tip), (self.allow_run, RUN_TIP), (self.always, ALWAYS_TIP)):
+        self.few.setEnabled(not held)
+        tips = {self.allow: self._allow_tip, self.allow_run: RUN_TIP, self.always: ALWAYS_TIP, self.few: FEW_TIP}
+        for button, tip in tips.items():
             button.setToolTip(plain_tip(UNREAD_TIP if held else tip))
 
     def fold(self, folded: bool) -> None:
@@ -215,7 +223,7 @@ class Answers(QWidget):
     def _name(self, *, short: bool) -> None:
         self._is_short = short
         reason = DROP_REASON if self._is_outcome else REASON
-        names = ((self.reason, reason), (self.edit, EDIT), (self.always, ALWAYS), (self.unfold, MORE))
+        names = ((self.reason, reason), (self.edit, EDIT), (self.always, ALWAYS), (self.few, FEW), (self.unfold, MORE))
         for button, name in names:
             words = SHORT[name] if short else name
             if button.label != words:
@@ -227,7 +235,7 @@ class Answers(QWidget):
         as many as it takes, and never what denies beside what allows."""
         shown = [button for button in self._offered if not button.isHidden()]
         yes: list[Button] = [button for button in shown if isinstance(button, AllowButton)]
-        change: list[Button] = [one for one in shown if one in (self.edit, self.always, self.unfold)]
+        change: list[Button] = [one for one in shown if one in (self.edit, self.always, self.few, self.unfold)]
         no: list[Button] = [button for button in shown if button not in yes and button not in change]
         if _needed(shown, short=False) <= width:
             return [(no, change + yes)]

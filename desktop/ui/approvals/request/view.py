@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -28,6 +29,7 @@ from desktop.ui.approvals.request.answers import Answers
 from desktop.ui.approvals.request.body import ArgumentsCard, Card, DiffCard
 from desktop.ui.approvals.request.commands import CommandBlock, CommandCard
 from desktop.ui.approvals.request.editing import ask_reason, edit_arguments
+from desktop.ui.approvals.request.granting import grant_some
 from desktop.ui.approvals.request.head import RequestHead
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.approvals.request.outcome_body import OutcomeBody
@@ -137,7 +139,8 @@ class RequestView(QWidget):
         if not is_unconfined(request):
             column.addLayout(_note(request))
         column.addStretch(0)
-        self._answers = Answers(request, compact=self._compact, always=self._rules is not None)
+        few = self._approvals.grants is not None
+        self._answers = Answers(request, compact=self._compact, always=self._rules is not None, few=few)
         self._answers.chosen.connect(self._chosen)
         summary = summarise_command(request)
         if summary is not None:
@@ -305,7 +308,11 @@ class RequestView(QWidget):
         if what == "reason":
             self._hold(ask_reason(self.window(), request, lambda reason: self._answer("deny", reason=reason)))
         elif what == "edit":
-            self._hold(edit_arguments(self.window(), request, lambda made: self._answer("allow_edited", edited=made)))
+            edited = partial(self._answer, "allow_edited")
+            self._hold(edit_arguments(self.window(), request, lambda made: edited(edited_arguments=made)))
+        elif what == "few" and self._approvals.grants is not None:
+            few = partial(self._answer, "allow_bounded")
+            self._hold(grant_some(self.window(), request, self._approvals.grants, lambda made: few(bounds=made)))
         elif what == "always" and self._rules is not None and may_always(request):
             self._always = always_allow(self.window(), request, self._rules, self._thread_title)
             self._always.answered.connect(self._rule_done)
@@ -332,9 +339,8 @@ class RequestView(QWidget):
             self.answered.emit("allow_once")
         self.left.emit()
 
-    def _answer(
-        self, choice: Choice, *, reason: str = "", edited: Mapping[str, Any] | None = None, network: bool = False
-    ) -> None:
+    def _answer(self, choice: Choice, *, network: bool = False, **more: Any) -> None:
+        """``more``: what else ``ApprovalsViewModel.answer`` takes."""
         request = self._request
         if request is None:
             return
@@ -344,10 +350,9 @@ class RequestView(QWidget):
             request.request_id,
             choice,
             digest=request.digest,
-            reason=reason,
-            edited_arguments=edited,
             with_network=network or _is_ticked(self._network),
             taken=self._card.taken() if isinstance(self._card, OutcomeBody) else None,
+            **more,
         )
         self.answered.emit(choice)
 

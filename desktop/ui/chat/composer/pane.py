@@ -65,6 +65,9 @@ class ComposerPane(QWidget):
         models.servers.put_in.connect(composer.add_attachment)
         models.servers.reading.connect(composer.reading.say)
         models.servers.newer.connect(lambda server, uri, at: composer.mark_newer(server, uri, newer_words(at)))
+        if (grants := models.approvals.grants) is not None:
+            grants.changed.connect(lambda: composer.granted.show_grants(grants.lines))
+            composer.granted.taken_back.connect(grants.take_back)
         composer.reading.stop.clicked.connect(models.servers.stop_reading)
         composer.draft_changed.connect(lambda _, attachments: models.servers.let_go(attachments))
         composer.send.connect(self._send)

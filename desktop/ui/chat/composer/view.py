@@ -12,6 +12,7 @@ from desktop.domain.messages import Block, GivenBlock
 from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
 from desktop.ui.chat.composer.chips import AttachmentChips, words_of
+from desktop.ui.chat.composer.granted import GrantBar
 from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, ReadingBar, WaitingBar
 from desktop.ui.chat.composer.text import ComposerText
 from desktop.ui.theme import theme
@@ -49,6 +50,7 @@ class Composer(QFrame):
         self._state = RunState()
         self.text = ComposerText()
         self._queue_lines, self.chips, self.reading = ComposerLines(), AttachmentChips(), ReadingBar()
+        self.granted = GrantBar()
         self.held = WaitingBar(self.send_next.emit, self.queue_cleared.emit)
         self.attach = IconButton("attach", "Attach files or images", side=24)
         self.agent = Button("Assistant", "quiet", icon="agent", small=True, chevron=True, shrinks=True)
@@ -75,6 +77,7 @@ class Composer(QFrame):
 
     def _lay_out(self) -> None:
         column = Column(self, margins=(16, 12, 8, 8), spacing=10)
+        column.addWidget(self.granted)
         column.addWidget(self._queue_lines)
         column.addWidget(self.held)
         column.addWidget(self.reading)

@@ -1,0 +1,177 @@
+"""Grants with an end: what can be granted with an answer, and what holds in the open chat (R-ASK-2)."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.bounded_grants import BoundedGrant, GrantBounds, GrantPort
+from desktop.domain.errors import AssentError
+from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.permission import PermissionRequest
+from desktop.domain.words import count_words, size_words
+from desktop.presenter.events.bridge import Bridge
+
+CALLS = (5, 10, 20, 50)
+TIMES = ((15, "15 minutes"), (60, "1 hour"), (240, "4 hours"))
+SIZES = (100_000, 1_000_000, 10_000_000, 100_000_000)
+LOW = 0.2
+"""The last fifth is pointed out."""
+AGAIN_MS = 15_000
+"""How often the words about a grant are looked at anew while one holds."""
+ENDED = {
+    "used": "all its calls were made",
+    "time": "its time was over",
+    "bytes": "what it allowed was written",
+    "clock": "the clock was set back",
+    "taken back": "you took it back",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GrantLine:
+    """One grant as it stands above the text field."""
+
+    grant_id: str
+    """The grant."""
+    tool: str
+    """What it is for."""
+    about: str
+    """Which calls of that, as short as it can be said."""
+    left: str
+    """How many are left."""
+    until: str
+    """What else ends it."""
+    share: float
+    """The share that is left, from 1 to 0."""
+    low: bool
+    """Whether it is about to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrantChoices:
+    """What a person can grant with an answer; of each (words, value), the narrowest first."""
+
+    patterns: tuple[tuple[str, str], ...]
+    """Which calls."""
+    calls: tuple[tuple[str, int], ...]
+    """How many."""
+    minutes: tuple[tuple[str, int], ...]
+    """For how long."""
+    sizes: tuple[tuple[str, int | None], ...]
+    """How much they may write; empty where nobody can say it beforehand."""
+
+
+class GrantsViewModel(QObject):
+    """Of the open chat. ``changed``: ``lines`` are others; ``said``: words for a toast."""
+
+    changed = Signal()
+    said = Signal(str)
+
+    def __init__(self, grants: GrantPort, bridge: Bridge, clock: Callable[[], float] = time.time) -> None:
+        super().__init__()
+        self._grants, self._bridge, self._clock = grants, bridge, clock
+        self._thread_id, self._project = "", ""
+        self._told: set[str] = set()
+        self.lines: tuple[GrantLine, ...] = ()
+        """What holds in the open chat, the latest first."""
+        self._again = bridge.later(self, self.refresh, AGAIN_MS)
+        grants.on_change(self.refresh)
+
+    def show_for(self, thread_id: str, project: str = "") -> None:
+        """Another chat is open."""
+        self._thread_id, self._project = thread_id, project
+        self._told = {one.grant_id for one in self._grants.ended(thread_id)}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look again what holds."""
+        held = self._grants.held(self._thread_id)
+        lines = tuple(line_of(one, self._project, self._clock()) for one in held)
+        ended = [one for one in self._grants.ended(self._thread_id) if one.grant_id not in self._told]
+        self._told |= {one.grant_id for one in ended}
+        if lines != self.lines:
+            self.lines = lines
+            self.changed.emit()
+        for one in ended:
+            if one.ended != "taken back":
+                self.said.emit(ended_words(one, self._project))
+        if lines:
+            self._spawn(self._settle(), "write down which grants ended")
+            self._again.start()
+
+    def take_back(self, grant_id: str) -> None:
+        """It lets nothing through any more."""
+        self._spawn(self._taken_back(grant_id), "take a grant back")
+
+    async def _taken_back(self, grant_id: str) -> None:
+        await self._grants.take_back(grant_id)
+        self.said.emit("Taken back: such calls ask again")
+
+    def choices(self, request: PermissionRequest) -> GrantChoices:
+        """What can be granted with an answer to this request."""
+        size = request.preview.get("size") if request.preview.get("kind") == "diff" else None
+        sizes: list[tuple[str, int | None]] = []
+        if type(size) is int:
+            sizes = [("any size", None), *((size_words(most), most) for most in SIZES if most >= size)]
+        return GrantChoices(
+            tuple((about_words(one, request.project), one) for one in self._grants.patterns(request)),
+            tuple((count_words(number, "call"), number) for number in CALLS),
+            tuple((words, minutes) for minutes, words in TIMES),
+            tuple(sizes),
+        )
+
+    def bounds(self, pattern: str, calls: int, minutes: int, most_bytes: int | None) -> GrantBounds:
+        """What was chosen, from now on."""
+        return GrantBounds(pattern, calls, self._clock() + 60 * minutes, most_bytes)
+
+    async def _settle(self) -> None:
+        await self._grants.settle()
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        self._bridge.spawn(work, name=name, on_error=self._failed)
+
+    def _failed(self, error: AssentError) -> None:
+        self.said.emit(error.advice)
+
+
+def line_of(grant: BoundedGrant, project: str, now: float) -> GrantLine:
+    """A grant in words."""
+    share = grant.left(now)
+    left = f"{grant.calls_left} of {grant.bounds.calls} left"
+    until = f"until {clock_words(grant.bounds.until)}"
+    if grant.bytes_left is not None:
+        until = f"{size_words(grant.bytes_left)}, {until}"
+    about = about_words(grant.bounds.pattern, project).removeprefix(grant.tool).strip()
+    return GrantLine(grant.grant_id, grant.tool, about, left, until, share, share <= LOW)
+
+
+def ended_words(grant: BoundedGrant, project: str) -> str:
+    """That a grant holds no more, as a sentence."""
+    used = f"{grant.used_calls} of {grant.bounds.calls}"
+    about = about_words(grant.bounds.pattern, project)
+    return f"The grant {about} has ended: {ENDED.get(grant.ended, 'it is over')}, {used} used."
+
+
+def about_words(pattern: str, project: str) -> str:
+    """A pattern as short as it can be said: ``write-file docs/**`` for ``write-file(path=/home/me/work/docs/**)``."""
+    tool, opened, rest = pattern.partition("(")
+    if not opened:
+        return tool
+    inside = rest.removesuffix(")")
+    name, _, glob = inside.partition("=")
+    if name == "path" and "," not in glob:
+        inside = glob.removeprefix(f"{project}{os.sep}") if project else glob
+    elif name == "command":
+        inside = glob
+    return f"{tool} {inside}"
+
+
+def clock_words(at: float) -> str:
+    """A time of day."""
+    return datetime.datetime.fromtimestamp(at).strftime("%H:%M")
