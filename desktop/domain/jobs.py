@@ -80,6 +80,8 @@ class Job:
     """Seconds since the epoch."""
     seen_at: float = 0.0
     """The time up to which its times were dealt with."""
+    project: str = ""
+    """The folder that its runs work in, as a person wrote it; "": none."""
 
 
 @dataclass(frozen=True, slots=True)

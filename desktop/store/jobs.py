@@ -20,7 +20,7 @@ UNREADABLE = "A job that cannot be read"
 """The name of one whose row says nothing: it can be deleted, or set up again."""
 _JOB = "job_id, job_json, enabled, seen_at"
 _RUN = "job_run_id, job_id, planned_at, status, started_at, ended_at, thread_id, run_id, detail, tried"
-_WORDS = ("name", "message", "schedule", "zone", "agent", "model", "missed")
+_WORDS = ("name", "message", "schedule", "zone", "agent", "model", "missed", "project")
 
 
 class JobRepository:

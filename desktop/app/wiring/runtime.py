@@ -207,6 +207,8 @@ async def _services(
 
     # What a person can do. The agents, tools.yaml and mcp.yaml add their tools to those of the boundary.
     chats = ConversationService(runtime, owner)
+    judge_folder = partial(judged_folder, boundary.policy)
+    projects = ProjectService(chats, store.state, judge_folder, chats.is_working, instructions)
     cli = cli_tools(home, boundary.tools, boundary.cli, skills, owner)
     mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, keys, log)
     agents = AgentServices(agent_files, settings, boundary.tools, skills, owner, boundary.recorder.sweep)
@@ -245,14 +247,12 @@ async def _services(
         grants=grants,
         rules=rules,
         chats=chats,
-        projects=ProjectService(
-            chats, store.state, partial(judged_folder, boundary.policy), chats.is_working, instructions
-        ),
+        projects=projects,
         inboxes=Inboxes(chats, runtime),
         context=context,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceService(store, agent_files.book, runtime.tracker, runtime.usual_rounds),
-        jobs=await _jobs(runtime, chats, rules, boundary, home, settings),
+        jobs=await _jobs(runtime, chats, rules, boundary, home, settings, projects),
         changes=ChangesService(store.changes, store.kept_files, boundary.recorder, boundary.files, log),
         run_trees=RunTreeService(live, store.run_agents),
         outside=outside_calls(runtime, settings, skills, gate, owner, host),
@@ -302,12 +302,14 @@ async def _jobs(
     boundary: BoundaryServices,
     home: Path,
     settings: SettingsService,
+    projects: ProjectService,
 ) -> JobService:
     """The jobs, and the tools by which agents ask for one, or for a skill."""
     around = JobSurroundings(
         admin_allowed=lambda: settings.current.security.admin_jobs,
         where=rules.book.frozen().where,
         default_model=lambda: settings.current.models.default,
+        projects=projects,
     )
     jobs = JobService(runtime, service, around)
     await jobs.open()

@@ -14,6 +14,7 @@ from desktop.domain.ids import new_id
 from desktop.domain.jobs import MAX_SNIPPET, Job, JobRun, JobRunStatus
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.services.chats.service import ConversationService
+from desktop.services.projects.service import ProjectService
 from desktop.services.schedules.retention import clear_away
 from desktop.services.schedules.terms import LABEL
 from desktop.services.turns.runtime import Runtime
@@ -28,12 +29,20 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSurroundings:
     """What jobs need of the app: its switch for admin calls, the model for jobs without one, where patterns' paths
-    begin, and the clock (seconds since the epoch)."""
+    begin, the clock (seconds since the epoch), and the folders that jobs may work in."""
 
     admin_allowed: Callable[[], bool]
     default_model: Callable[[], str]
     where: Where
     clock: Callable[[], float] = time.time
+    projects: ProjectService | None = None
+    """Judges the folders of jobs; None: no job works in one."""
+
+    async def folder_of(self, job: Job) -> str:
+        """Where a job's runs work now, really; "": in no project. Raises KnownError where it cannot be used."""
+        if not job.project or self.projects is None:
+            return ""
+        return (await self.projects.usable(job.project)).path
 
 
 @dataclass(slots=True)
@@ -120,13 +129,16 @@ class JobRuns:
 
     async def _started(self, job: Job, live: _Live) -> None:
         around = self._around
-        terms = terms_of(job.policy, self._runtime.budget, around.admin_allowed, around.where, job.name)
+        project = await around.folder_of(job)
+        where = Where(project, around.where.home) if project else around.where
+        terms = terms_of(job.policy, self._runtime.budget, around.admin_allowed, where, job.name)
         if live.unwanted:
             await self._closed(live, "stopped", "")
             return
         when = datetime.fromtimestamp(live.run.planned_at).strftime("%d %b %H:%M")
         model = job.model or around.default_model()
-        thread = await self._service.create_thread(agent=job.agent, model=model, title=f"{job.name}, {when}")
+        title = f"{job.name}, {when}"
+        thread = await self._service.create_thread(agent=job.agent, model=model, title=title, project=project)
         await self._runtime.store.threads.set_label(thread_id=thread.thread_id, label=LABEL)
         live.run = replace(live.run, thread_id=thread.thread_id)
         run_id = await self._service.run_job(thread.thread_id, job.message, terms)

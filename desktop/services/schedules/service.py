@@ -92,7 +92,12 @@ class JobService:
 
     async def problems(self, job: Job) -> Sequence[DefinitionProblem]:
         """All that is wrong with it, at once, with paths as ``schedule`` and ``policy.allowed_tools``."""
-        return await job_problems(self._runtime, self._around.default_model, job)
+        found = await job_problems(self._runtime, self._around.default_model, job)
+        try:
+            await self._around.folder_of(job)
+        except KnownError as error:
+            found = [*found, DefinitionProblem("project", error.code, error.advice)]
+        return found
 
     async def next_times(self, schedule: str, zone: str, count: int = 5) -> Sequence[float]:
         """The next times of a schedule, in seconds since the epoch. Raises ConfigurationError."""
@@ -116,6 +121,8 @@ class JobService:
                 raise ConfigurationError(f"There are {MAX_JOBS} jobs.", next_step="Delete one first.")
             job = replace(job, job_id=new_id(), created_at=now)
         kept = clean(replace(job, seen_at=now), self._runtime.mask)
+        if kept.project and self._around.projects is not None:
+            await self._around.projects.choose("", kept.project)
         await self._store.put(job=kept)
         self._runs.deleted(kept.job_id, False)
         self._tell()

@@ -34,11 +34,13 @@ class TermsAgain:
         is left."""
         store = self.store
         first = await self._first(question)
-        if first is None or (await store.threads.get(thread_id=first.thread_id)).label != LABEL:
+        thread = await store.threads.get(thread_id=first.thread_id) if first is not None else None
+        if first is None or thread is None or thread.label != LABEL:
             return None
         job = await store.jobs.of_thread(thread_id=first.thread_id)
         policy, name = (job.policy, job.name) if job is not None else (JobPolicy(), "")
-        terms = terms_of(policy, self.above(), self.admin_allowed, self.where, name)
+        where = Where(thread.project, self.where.home) if thread.project else self.where
+        terms = terms_of(policy, self.above(), self.admin_allowed, where, name)
         return replace(terms, unattended=terms.unattended.for_continuing(), attended=True)
 
     async def _first(self, question: MessageRecord) -> MessageRecord | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.errors import ConfigurationError
@@ -17,6 +17,7 @@ from desktop.ui.widgets.controls.agent_combo import AgentCombo
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Field, Labelled, TextArea
 from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.dialogs.files import choose_folder
 from desktop.ui.widgets.focus_place import give_keys
 from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.layout.flowing import FlowRow
@@ -82,6 +83,15 @@ class JobForm(QWidget):
         column.addWidget(self._field("message", "Message", self.message))
         agent, model = self._field("agent", "Agent", self.agent), self._field("model", "Model", self.model)
         column.addWidget(Turning(agent, model, minimum=PAIR))
+        self.project = Field("Folder", hint="None: Assent's own workspace", mono=True)
+        choose = Button("Choose…", icon="folder", small=True)
+        choose.clicked.connect(lambda: choose_folder(self, "The folder that the job works in", self._choose_project))
+        words = "Its runs start there, and it is open to them. What it tells the model counts as in a chat."
+        row = Row(spacing=8)
+        row.addWidget(self._field("project", "Folder", self.project, words), 1)
+        row.addWidget(choose, 0, Qt.AlignmentFlag.AlignVCenter)
+        column.addLayout(row)
+        self.project.textEdited.connect(lambda text: self._edit(project=text.strip()))
         self.name.textEdited.connect(lambda text: self._edit(name=text))
         self.message.textChanged.connect(lambda: self._edit(message=self.message.toPlainText()))
         self.agent.activated.connect(lambda _: self._edit(agent=self.agent.currentData()))
@@ -170,6 +180,7 @@ class JobForm(QWidget):
         self.agent.fill([(title, value) for value, title in _with(self._agents(), job.agent)], job.agent)
         models = [("", "The default model"), *self._models()]
         self.model.fill([(title, value) for value, title in _with(models, job.model)], job.model)
+        _put(self.project, job.project)
         _put(self.schedule, job.schedule)
         _put(self.zone, job.zone)
         self.missed.setCurrentIndex(max(0, self.missed.findData(job.missed)))
@@ -225,6 +236,10 @@ class JobForm(QWidget):
         if not self._filling:
             self._jobs.edit_policy(**changes)
             self._show_policy()
+
+    def _choose_project(self, path: str) -> None:
+        self.project.setText(path)
+        self._edit(project=path)
 
     def _example(self, text: str) -> None:
         self.schedule.setText(text)

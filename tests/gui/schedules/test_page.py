@@ -328,3 +328,12 @@ def test_what_was_tomorrow_is_called_today_after_midnight(page):
     page.jobs._day = (2000, 1, 1)
     page.jobs._tick()
     assert sorted(told) == ["form", "list"]
+
+
+@pytest.mark.spec("R-PRJ-1")
+def test_the_folder_of_a_job_is_shown_and_written_into_its_draft(page):
+    page.jobs.draft = replace(page.jobs.draft, project="/home/ida/tides")
+    page.form.fill()
+    assert page.form.project.text() == "/home/ida/tides"
+    page.form._choose_project("/home/ida/report")
+    assert page.jobs.draft.project == "/home/ida/report"
