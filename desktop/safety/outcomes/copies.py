@@ -51,7 +51,7 @@ _log = logging.getLogger(__name__)
 
 class Copies:
     """Implements ``domain.outcomes.CommandCopies``. In ``root`` nobody else keeps anything; ``confinement`` says what a
-    command may write. ``kinds`` in order of preference, for tests."""
+    command may write. ``kinds`` in order of preference; a command writes ``most`` bytes into a copy."""
 
     def __init__(
         self,
@@ -60,11 +60,13 @@ class Copies:
         policy: BoundaryPolicy,
         *,
         kinds: tuple[CopyKind, ...] = ("overlay", "copy"),
+        most: int = MAX_WRITTEN,
     ) -> None:
         self._root = root
         self._confinement = confinement
         self._policy = policy
         self._kinds = kinds
+        self._most = most
         self._lock = threading.Lock()
         self._works: dict[CopyKind, str] = {}
 
@@ -85,7 +87,7 @@ class Copies:
             folder = tempfile.mkdtemp(dir=self._root)
         except OSError as error:
             raise NoCopy(f"There is no place for a copy: {error.strerror or error}.") from error
-        made = FolderCopy(folder, kind, profile.hidden, self._policy.within(place))
+        made = FolderCopy(folder, kind, profile.hidden, self._policy.within(place), self._most)
         try:
             made.fill(folders, [cached] if cached else [])
         except OSError as error:
@@ -140,7 +142,7 @@ class Copies:
                     file.write(path)
             try:
                 os.makedirs(self._root, mode=0o700, exist_ok=True)
-                made = FolderCopy(tempfile.mkdtemp(dir=self._root), kind, (), self._policy)
+                made = FolderCopy(tempfile.mkdtemp(dir=self._root), kind, (), self._policy, self._most)
             except OSError as error:
                 return f"There is no place for a copy: {error.strerror or error}."
             try:
@@ -163,13 +165,13 @@ class Copies:
 class FolderCopy:
     """Implements ``domain.outcomes.CommandCopy``, in a folder of its own."""
 
-    def __init__(self, folder: str, kind: CopyKind, closed: tuple[str, ...], policy: BoundaryPolicy) -> None:
+    def __init__(self, folder: str, kind: CopyKind, closed: tuple[str, ...], policy: BoundaryPolicy, most: int) -> None:
         self.folder = folder
         self.kind: CopyKind = kind
         self.made_at = time.time()
         self.layers: tuple[CopyLayer, ...] = ()
         self.mark = os.path.join(folder, "begun")
-        self.largest = MAX_WRITTEN
+        self.largest = most
         self._closed = closed
         self._policy = policy
         self._floor_ns = time.time_ns()
@@ -200,10 +202,11 @@ class FolderCopy:
     def is_full(self) -> bool:
         """Whether it holds more than it may, or the disk is nearly full of it."""
         taken = self._free - (free := _free(self.folder))
-        if taken < _LOOK_FROM or (taken < MAX_WRITTEN and free > RESERVED):
+        few = min(_LOOK_FROM, self.largest)
+        if taken < few or (taken < self.largest and free > RESERVED):
             return False
         held = sum(_held(layer.made) for layer in self.layers)
-        return held > MAX_WRITTEN or (free <= RESERVED and held > _LOOK_FROM)
+        return held > self.largest or (free <= RESERVED and held > few)
 
     def read(self, *, shown: bool = True) -> OutcomeReading:
         """What the command did. Raises ToolFailure."""
