@@ -32,4 +32,4 @@ async def test_a_command_runs_in_a_copy_and_a_part_of_what_it_did_becomes_real(s
     services = app.startup._services
     assert services is not None
     (kept,) = await services.store.changes.of_thread(thread_id=request.thread_id)
-    assert [change.path.rsplit("/", 1)[-1] for change in kept.files] == ["made", "two"]
+    assert [file.change.path.rsplit("/", 1)[-1] for file in kept.files] == ["made", "two"]
