@@ -76,7 +76,7 @@ class Steps:
     def _look_at_what_came_out(self, number: int, step: ChangeStep, laid: Place) -> None:
         name = os.path.join(self.places[step.place], os.path.basename(laid.name))
         seen = self._reader.seen(name)
-        if seen.identity != step.old or seen.state != step.before:
+        if seen.state != step.before:
             raise self._mismatch(step, seen.state)
         if step.before.kind == "folder" and self._reader.names_in(name):
             raise Mismatch(ChangeConflict(step.path, step.before, seen.state, f"{step.path} is not empty any more."))

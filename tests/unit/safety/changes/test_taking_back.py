@@ -177,6 +177,21 @@ def test_what_was_finished_stays_and_is_only_tidied_up(world: World) -> None:
     assert (recovered.taken_back, recovered.kept, journals(world)) == (0, (), [])
 
 
+@pytest.mark.expects_log("still to do")
+def test_what_was_made_and_not_tidied_up_is_not_taken_back(world: World, root: Path) -> None:
+    def get_in_the_way() -> None:
+        (place,) = world.workspace.glob(".assent-*.tmp")
+        (place / "stranger").mkdir()
+        (place / "stranger" / "file").write_text("mine")
+
+    contents = WhileLaidReady(contents_of(AFTER), get_in_the_way)
+    assert applier(world).apply(between(root, BEFORE, AFTER), contents) == ()
+    assert journals(world) != [], "it could not be tidied up"
+    recovered = applier(world).recover()
+    assert (recovered.taken_back, (root / "notes.md").read_text()) == (0, "one\nzwei\n")
+    assert list(root.glob(".assent-*.tmp/stranger/file")) != [], "what is not ours stays"
+
+
 @pytest.mark.expects_log
 def test_a_line_of_the_journal_that_is_not_whole_was_never_written(world: World) -> None:
     interrupted = Interrupted(world)

@@ -211,7 +211,10 @@ async def test_of_a_change_that_was_interrupted_the_files_say_whether_it_was_mad
     await calls.store.changes.begin(record=record, contents={})
     if not made:
         (calls.root / "notes.md").write_text("old")
+    (calls.root / ".assent-0123456789abcdef.tmp").write_text("half of it")
+    (calls.root / ".assent-mine.tmp").write_text("mine")
     await calls.recorder.settle()
+    assert sorted(os.listdir(calls.root)) == [".assent-mine.tmp", "notes.md"]
     assert len(await calls.store.changes.of_thread(thread_id="t")) == made
     assert await calls.store.changes.begun() == []
 

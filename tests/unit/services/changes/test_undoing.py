@@ -166,6 +166,17 @@ async def test_a_file_that_became_something_else_stays_that(calls: Calls, meanwh
         assert told(plan.preview) == [("notes.md", 0, 0, [""])]
 
 
+async def test_what_was_set_back_by_hand_already_is_no_conflict(calls: Calls) -> None:
+    (calls.root / "picture.bin").write_bytes(b"\0before")
+    change = await calls.write("picture.bin", b"\0after")
+    (calls.root / "picture.bin").write_bytes(b"\0before")
+    made = await calls.write("made.md", "made")
+    (calls.root / "made.md").unlink()
+    for one in (change, made):
+        plan = await calls.service.plan([one])
+        assert (plan.preview.conflicts, plan.preview.does_something) == (0, False)
+
+
 async def test_what_changes_while_the_preview_is_open_stops_the_undo(calls: Calls) -> None:
     (calls.root / "notes.md").write_text("one")
     change = await calls.write("notes.md", "two")
