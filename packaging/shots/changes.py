@@ -6,6 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, cast
 
+from PySide6.QtCore import QObject, Signal
+
 from desktop.domain.file_changes import ABSENT, ChangedFile, ChangeOrigin, FileChange, FileState, KeptChange
 from desktop.domain.undo import ChangedPath, LaterChange, ThreadChanges, UndoConflict, UndoneFile, UndoPreview
 from desktop.presenter.changes.panel import ChangesViewModel
@@ -14,6 +16,21 @@ from desktop.presenter.changes.rows import call_rows, file_rows
 PROJECT = "/home/ida/harbour-sensors"
 TITLES: Mapping[str, str] = {"workbench": "Workbench"}
 _DAY = time.mktime(time.strptime(time.strftime("%Y-%m-%d"), "%Y-%m-%d"))
+
+
+class SampleKept(QObject):
+    """In the place of what knows how much is kept."""
+
+    changed = Signal()
+    failed = Signal(str)
+    words = "14.2 MB: 76 versions of files, the oldest of 02 Nov."
+    some = True
+
+    def refresh(self) -> None:
+        """It is known already."""
+
+    def clear(self) -> None:
+        """Nothing is cleared."""
 
 
 class SampleChanges:

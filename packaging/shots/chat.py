@@ -388,6 +388,7 @@ def change_pictures() -> dict[str, Callable[[], QWidget]]:
         **{f"24-changes{size}": lambda: _changed("c2") for size in SIZES},
         "24-changes-file": lambda: _changed("", file=2),
         "24-changes-undone": lambda: _changed("u1"),
+        **{f"24-changes-told{size}": _told for size in SIZES},
         "24-changes-empty": lambda: _changed("", "empty"),
         **{f"24-changes-undo{size}": _undoing for size in ("", "-200")},
     }
@@ -404,6 +405,15 @@ def _changed(chosen: str, sample: str = "some", *, file: int = -1) -> ChatPage:
     if chosen == "c2":
         words = page._models.changes.words_of(change_shots.preview())
         page._models.changes.conflict_found.emit("c2", words)
+    return page
+
+
+def _told() -> ChatPage:
+    """After a person allowed a write."""
+    page = _page(sample_items())
+    page.resize(1280, 800)
+    page.show()
+    page._models.changes.told.emit("2026-03.clean.csv written.", "c1")
     return page
 
 

@@ -39,6 +39,7 @@ from shots import moments, outcomes, samples
 from shots import schedules as schedule_shots
 from shots import skills as skill_shots
 from shots.agents import sample_agents
+from shots.changes import SampleKept
 from shots.cli import SampleCli, request
 from shots.edits import CHANGED, edit_request
 from shots.keys import SampleKeys
@@ -102,6 +103,7 @@ class Stage:
             keys=self.keys,
             mcp=self.mcp,
             reach=self.reach,
+            kept=SampleKept(),
             grants=samples.SampleGrants("/home/ida/Downloads/tide-archive"),
             middleware=SampleMiddleware(),
             other_agents=SampleOtherAgents(),
@@ -396,7 +398,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-approval-write-960": lambda s: _approval(s, "r3"),
     **{
         f"settings-{name.lower()}{size}": partial(_limits, name=name)
-        for name in ("Approvals", "Tools", "Middleware")
+        for name in ("Approvals", "Tools", "Middleware", "Changes")
         for size in ("", "-960")
     },
     "settings-other-apps": lambda s: _settings(s, "Other apps"),

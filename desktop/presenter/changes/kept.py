@@ -34,7 +34,8 @@ class KeptViewModel(QObject):
             amount = await self._changes.amount()
             self.some = amount.contents > 0
             since = f", the oldest of {when(amount.oldest)}" if amount.oldest is not None and self.some else ""
-            size = f"{amount.size / 1e6:,.1f} MB in {count_words(amount.contents, 'content')}{since}."
+            versions = count_words(amount.contents, "version")
+            size = f"{amount.size / 1e6:,.1f} MB: {versions} of files{since}."
             self.words = size if self.some else "Nothing is kept."
             self.changed.emit()
 
