@@ -142,6 +142,11 @@ class ChangeRepository:
         query = f"SELECT digest FROM kept_contents k WHERE {_UNUSED}"
         return await self._thread.read(lambda connection: [row[0] for row in connection.execute(query)])
 
+    async def known(self) -> frozenset[str]:
+        """The digests of all contents that are kept."""
+        query = "SELECT digest FROM kept_contents"
+        return await self._thread.read(lambda c: frozenset(row[0] for row in c.execute(query)))
+
     async def forget(self, *, digests: Sequence[str]) -> None:
         """These contents are not on the disk any more."""
         rows = [(digest,) for digest in digests]

@@ -10,7 +10,7 @@ import contextlib
 import io
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -77,12 +77,17 @@ class KeptFiles:
                 gone.append(digest)
         return gone
 
-    def all(self) -> Iterator[str]:
-        """The digests of everything in the folder, whether somebody needs it or not."""
+    def every(self) -> Iterator[tuple[str, float]]:
+        """The digests of everything in the folder, whether somebody needs it or not, and since when it is there."""
         with contextlib.suppress(FileNotFoundError):
             for part in os.scandir(self._folder):
                 for entry in os.scandir(part.path) if part.is_dir(follow_symlinks=False) else ():
-                    yield entry.name.removesuffix(_PACKED)
+                    yield entry.name.removesuffix(_PACKED), entry.stat(follow_symlinks=False).st_mtime
+
+    def stray(self, known: Container[str], before: float) -> list[str]:
+        """What nobody knows of, and was kept before then: left by a process that was killed, or with a database that
+        was set aside."""
+        return [digest for digest, at in self.every() if at < before and digest not in known]
 
     def _path(self, digest: str, ending: str = "") -> Path:
         if len(digest) != 64 or set(digest) - set("0123456789abcdef"):

@@ -211,7 +211,7 @@ async def _services(
     projects = ProjectService(chats, store.state, judge_folder, chats.is_working, instructions)
     cli = cli_tools(home, boundary.tools, boundary.cli, skills, owner)
     mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, keys, log)
-    agents = AgentServices(agent_files, settings, boundary.tools, skills, owner, boundary.recorder.sweep)
+    agents = AgentServices(agent_files, settings, boundary.tools, skills, owner, boundary.recorder.tidy)
 
     def host() -> Host | None:
         return _host(runtime, model or settings.current.models.default)

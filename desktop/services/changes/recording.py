@@ -196,6 +196,14 @@ class KeepingRecorder:
             gone = await asyncio.to_thread(self._keeping.kept.remove, unused)
             await self._keeping.changes.forget(digests=gone)
 
+    async def tidy(self) -> None:
+        """Once a start: remove what nothing needs, and what nobody knows of and is older than anything that is kept."""
+        await self.sweep()
+        async with self._one:
+            known, before = await self._keeping.changes.known(), time.time() - self._keeping.limits.keep_s
+            kept = self._keeping.kept
+            await asyncio.to_thread(lambda: kept.remove(kept.stray(known, before)))
+
     async def settle(self) -> None:
         """Find out of the records that were begun whether they were made. Before the first call."""
         for record in await self._keeping.changes.begun():
@@ -278,11 +286,13 @@ class _Images:
 
     def _kept(self, change: FileChange, *, lasting: bool) -> ChangedFile:
         before, why = self._image(change, change.before, self._sources.before, lasting=lasting)
+        if before is None:
+            return ChangedFile(change, not_kept=why or "unreadable")
         after, why_after = before, why
         if change.after.digest != change.before.digest or change.after.kind != change.before.kind:
             after, why_after = self._image(change, change.after, self._sources.after, lasting=lasting)
-        if before is None or after is None:
-            return ChangedFile(change, not_kept=why or why_after or "unreadable")
+        if after is None:
+            return ChangedFile(change, not_kept=why_after or "unreadable")
         added, removed = counts(before, after)
         return ChangedFile(change, added, removed)
 

@@ -101,3 +101,22 @@ async def undone_since(app, panel) -> None:
 
 
 NAMES = ("notes.md", "new/list.md")
+
+
+@pytest.mark.spec("R-UND-1", "R-SEC-4")
+async def test_a_file_with_a_known_secret_is_changed_and_kept_nowhere(start):
+    secret = "tide-4f9c27d1e8b05a36"
+    rounds = (call("write_file", path="notes.md", content="no word any more\n"), [{"text": "Written."}])
+    app = await start(*rounds, joined=True)
+    app.startup._services.redactor.remember(secret)
+    (app.home.path / "workspace" / "notes.md").write_text(f"the word is {secret}\n")
+    app.say("Take the word out")
+    request = await app.asked()
+    app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
+    await app.answered("Written.")
+    assert (app.home.path / "workspace" / "notes.md").read_text() == "no word any more\n"
+    app.startup._shell.run_command("changes")
+    panel = app.page.side.changes
+    await app.until_true(lambda: len(panel.calls.rows.lines) == 1, "it has its row")
+    assert panel.calls.rows.lines[0].note == "a file of keys, not kept"
+    assert not any(path.is_file() for path in (app.home.path / "data" / "changes").rglob("*"))

@@ -74,7 +74,7 @@ class Calls:
 
     def kept(self) -> list[str]:
         """The digests of the contents on the disk."""
-        return sorted(self.store.kept_files.all())
+        return sorted(digest for digest, _ in self.store.kept_files.every())
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ import asyncio
 import os
 import stat
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -179,6 +180,16 @@ async def test_with_a_thread_go_its_contents_and_no_other_s(calls: Calls) -> Non
     await calls.store.threads.purge(thread_id="t")
     await calls.recorder.sweep()
     assert calls.kept() == [digest(b"shared")]
+
+
+async def test_what_nobody_knows_of_goes_once_it_is_as_old_as_anything_kept(calls: Calls) -> None:
+    await calls.write("notes.md", "known")
+    for content, age_s in ((b"old", 31 * 86_400.0), (b"young", 86_400.0)):
+        calls.store.kept_files.keep(digest(content), content)
+        (path,) = (calls.world.home / "data" / "changes" / "kept" / digest(content)[:2]).glob(digest(content) + "*")
+        os.utime(path, (time.time() - age_s,) * 2)
+    await calls.recorder.tidy()
+    assert calls.kept() == sorted([digest(b"known"), digest(b"young")])
 
 
 async def test_a_call_that_nobody_waits_for_any_more_is_written_down(calls: Calls) -> None:
