@@ -288,7 +288,8 @@ class _Images:
         before, why = self._image(change, change.before, self._sources.before, lasting=lasting)
         if before is None:
             return ChangedFile(change, not_kept=why or "unreadable")
-        after, why_after = before, why
+        after: bytes | None = before
+        why_after: NotKept = ""
         if change.after.digest != change.before.digest or change.after.kind != change.before.kind:
             after, why_after = self._image(change, change.after, self._sources.after, lasting=lasting)
         if after is None:
