@@ -50,6 +50,8 @@ class ChangeSides:
     """The file in the copy; "" where there is none."""
     why: str = ""
     """Why they are not shown, as the end of a sentence (``is not text``), or ""."""
+    was: str | None = None
+    """The real file when the copy was made, where somebody else changed it since and its text was kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class OutcomeReading:
     """All its changes, by path; a folder stands before what is in it."""
     meanwhile: frozenset[str] = frozenset()
     """Those of them whose real file somebody else changed since the copy was made: ``before`` is what it is now."""
+    saved_at: Mapping[str, float] = field(default_factory=dict)
+    """When that was, by the file's own time, where it is still there."""
     left_out: tuple[LeftOut, ...] = ()
     """What is not taken over."""
     beyond: int = 0

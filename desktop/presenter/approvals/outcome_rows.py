@@ -6,6 +6,7 @@ meanwhile, is not ticked until a person has opened it.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -47,7 +48,7 @@ class TickedFile:
     meanwhile: bool
     """Whether somebody else changed the real file meanwhile."""
     detail: str = ""
-    """Where it was moved from, or how its rights change."""
+    """Where it was moved from, how its rights change, or when somebody else saved it."""
     ticked: bool = True
     """Whether it becomes real."""
     opened: bool = False
@@ -272,6 +273,8 @@ def _leaves(reading: OutcomeReading, root: str) -> Iterator[TickedFile]:
             kind = "made"
         elif after.kind == "absent":
             kind = "deleted"
+        if path in reading.saved_at and kind in ("made", "changed", "deleted"):
+            detail = time.strftime("saved at %H:%M:%S", time.localtime(reading.saved_at[path]))
         is_text = path in reading.figures or rights or _is_folder(change) or change.renamed_from != ""
         meanwhile = bool({path, change.renamed_from} & reading.meanwhile)
         label = _label(path, root) + ("/" if _is_folder(change) else "")

@@ -179,6 +179,8 @@ class FolderCopy:
         self._folders: dict[str, tuple[int, int]] = {}
         self._free = _free(folder)
         self._found: CopyFindings | None = None
+        self._kept: dict[str, str] = {}
+        self._latest: OutcomeReading | None = None
 
     def fill(self, folders: Sequence[str], caches: Sequence[str]) -> None:
         """Make its layers. Raises OSError, or NoCopy where it is too much to copy."""
@@ -218,8 +220,9 @@ class FolderCopy:
                 read_copy(found, layer.real, layer.made, self._manifests[layer.real])
         self._found = found
         reading = found.reading()
-        figures, uncounted = figures_of(reading.changes, self._source) if shown else ({}, True)
-        return replace(reading, raised=self._raised(reading), figures=figures, uncounted=uncounted)
+        figures, uncounted = figures_of(reading.changes, self._source, self._kept) if shown else ({}, True)
+        self._latest = replace(reading, raised=self._raised(reading), figures=figures, uncounted=uncounted)
+        return self._latest
 
     def _raised(self, reading: OutcomeReading) -> str:
         """Why taking it over would be admin: one of its files runs by itself later, or lies where only a folder opened
@@ -238,19 +241,22 @@ class FolderCopy:
         for layer in self.layers:
             if _which(layer.real) != self._folders.get(layer.real):
                 raise ToolFailure(f"{layer.real} is another folder now; nothing was taken over.", code="file.failed")
+        reading = reading if self._latest is None else self._latest  # an older one says less than is known by now
         again = reading if self._found is None else seen_again(reading, self._found.seen)
         if again is reading:
             return reading
         before = {change.path: change.before for change in reading.changes}
         anew = [change for change in again.changes if before.get(change.path) != change.before]
-        figures, _ = figures_of(anew, self._source)
+        figures, _ = figures_of(anew, self._source, {})
         kept = {change.path for change in again.changes} - {change.path for change in anew}
         figures |= {path: found for path, found in reading.figures.items() if path in kept}
-        return replace(again, raised=self._raised(again), figures=figures)
+        self._latest = replace(again, raised=self._raised(again), figures=figures)
+        return self._latest
 
     def sides(self, change: FileChange) -> ChangeSides:
         """The texts of a changed file, read anew."""
-        return sides_of(change, self._source)
+        sides, was = sides_of(change, self._source), self._kept.get(change.path)
+        return replace(sides, was=was) if was is not None and was != sides.before else sides
 
     def _source(self, digest: str) -> str:
         """Where a content lies in the copy; "" for one that does not."""

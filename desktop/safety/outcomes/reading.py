@@ -50,6 +50,8 @@ class CopyFindings:
     """By path."""
     meanwhile: set[str] = field(default_factory=set)
     """The paths whose real file somebody else changed."""
+    saved_at: dict[str, float] = field(default_factory=dict)
+    """When that was."""
     left_out: list[LeftOut] = field(default_factory=list)
     """What cannot be taken over."""
     beyond: int = 0
@@ -93,6 +95,7 @@ class CopyFindings:
         self.seen[path] = looks(real)
         if vanished or (real is not None and not stat.S_ISDIR(real.st_mode) and real.st_ctime_ns > self.floor_ns):
             self.meanwhile.add(path)
+            self.saved_at.update({path: real.st_mtime} if real is not None else {})
 
     def delete(self, path: str, real: os.stat_result) -> None:
         """A real place that is not in the copy any more, with all that is in it."""
@@ -149,7 +152,7 @@ class CopyFindings:
         changes = _with_renames(self.changes)
         ordered = sorted(changes, key=lambda change: change.path.split(os.sep))
         left_out = sorted(self.left_out, key=lambda one: one.path)
-        return OutcomeReading(tuple(ordered), frozenset(self.meanwhile), tuple(left_out), self.beyond)
+        return OutcomeReading(tuple(ordered), frozenset(self.meanwhile), self.saved_at, tuple(left_out), self.beyond)
 
 
 def read_overlay(found: CopyFindings, real_root: str, upper: str) -> None:
@@ -253,7 +256,7 @@ def _copy_entry(found: CopyFindings, below: str, place: str, before: tuple[int, 
 def seen_again(reading: OutcomeReading, seen: dict[str, tuple[int, ...]]) -> OutcomeReading:
     """The same reading, if no real file that it is about changed since; else with what they are now. ``seen`` is
     brought up to date. Raises ToolFailure."""
-    changes, meanwhile = [], set(reading.meanwhile)
+    changes, meanwhile, saved = [], set(reading.meanwhile), dict(reading.saved_at)
     for change in reading.changes:
         real = status_of(change.path)
         now = looks(real)
@@ -264,12 +267,13 @@ def seen_again(reading: OutcomeReading, seen: dict[str, tuple[int, ...]]) -> Out
         before = state_of(change.path, real)
         if before != change.before:
             meanwhile.add(change.path)
+            saved.update({change.path: real.st_mtime} if real is not None else {})
             change = replace(change, before=before)
         if before != change.after:
             changes.append(change)
     if tuple(changes) == reading.changes and meanwhile == reading.meanwhile:
         return reading
-    return replace(reading, changes=tuple(changes), meanwhile=frozenset(meanwhile))
+    return replace(reading, changes=tuple(changes), meanwhile=frozenset(meanwhile), saved_at=saved)
 
 
 def has_mark(path: str, name: str) -> bool:

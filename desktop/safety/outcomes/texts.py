@@ -13,6 +13,8 @@ from desktop.domain.outcomes import ChangeSides, LineFigures
 from desktop.domain.words import size_words
 
 MAX_TEXT = 400_000
+MAX_KEPT = 8_000_000
+"""Characters of real files that are kept while a request is open, to show what somebody else changed."""
 MAX_READ, MAX_SECONDS = 40_000_000, 1.5
 """Bytes and time that counting takes at most."""
 
@@ -29,10 +31,13 @@ def sides_of(change: FileChange, source: Callable[[str], str]) -> ChangeSides:
         return ChangeSides(why=str(why))
 
 
-def figures_of(changes: Iterable[FileChange], source: Callable[[str], str]) -> tuple[dict[str, LineFigures], bool]:
-    """The lines of all texts among the changes, and whether there was too much for that. Blocks."""
+def figures_of(
+    changes: Iterable[FileChange], source: Callable[[str], str], kept: dict[str, str]
+) -> tuple[dict[str, LineFigures], bool]:
+    """The lines of all texts among the changes, and whether there was too much for that. Blocks. ``kept`` gets the
+    texts of real files by path, as long as they are few."""
     found: dict[str, LineFigures] = {}
-    until, left = time.monotonic() + MAX_SECONDS, MAX_READ
+    until, left, room = time.monotonic() + MAX_SECONDS, MAX_READ, MAX_KEPT
     for change in changes:
         if "file" not in (change.before.kind, change.after.kind):
             continue
@@ -42,6 +47,9 @@ def figures_of(changes: Iterable[FileChange], source: Callable[[str], str]) -> t
         sides = sides_of(change, source)
         if not sides.why:
             found[change.path] = line_figures(sides.before, sides.after)
+            room -= len(sides.before)
+            if change.before.kind == "file" and room > 0:
+                kept.setdefault(change.path, sides.before)
     return found, False
 
 

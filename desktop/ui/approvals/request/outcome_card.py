@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QFrame, QSizePolicy, QStackedLayout, QWidget
@@ -176,9 +178,20 @@ def rows_of(leaf: TickedFile, sides: ChangeSides) -> tuple[tuple[DiffRow, ...], 
         words = f"{name} {sides.why}, so that it is not shown line by line"
         sizes = f"{change.before.size:,} bytes before, {change.after.size:,} bytes after"
         return (DiffRow("hunk", 0, words), DiffRow("hunk", 0, sizes)), (DiffRow("hunk", 0, words),)
+    if sides.was is not None:
+        return meanwhile_rows(leaf, sides.was, sides), plain_rows(sides.after)
     if leaf.kind == "renamed":
         moved = (DiffRow("hunk", 0, f"moved from {shown_line(leaf.detail)}, with the same content"),)
         return moved, (*moved, *plain_rows(sides.after))
     found = new_file(sides.after) if change.before.kind == "absent" else diff(sides.before, sides.after)
     empty = (DiffRow("hunk", 0, "the file is empty" if not sides.after else "its lines are the same"),)
     return found.rows or empty, plain_rows(sides.after)
+
+
+def meanwhile_rows(leaf: TickedFile, was: str, sides: ChangeSides) -> tuple[DiffRow, ...]:
+    """What somebody else made of the real file, and below it, struck, what the command made of the file as it was."""
+    real, copied = diff(was, sides.before), diff(was, sides.after)
+    saved = f", {leaf.detail}" if leaf.detail else " is gone" if leaf.change.before.kind == "absent" else ""
+    head = DiffRow("hunk", 0, f"the real file{saved}: +{real.added} −{real.removed}")
+    below = DiffRow("hunk", 0, f"the copy, made from the file as it was: +{copied.added} −{copied.removed}")
+    return (head, *real.rows, below, *(replace(row, struck=True) for row in copied.rows))

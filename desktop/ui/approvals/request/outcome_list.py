@@ -128,7 +128,7 @@ class OutcomeDelegate(RowDelegate):
         label = shown_line(leaf.label)
         if leaf.kind == "renamed":
             label = f"{shown_line(leaf.detail)} → {label}"
-        elif leaf.detail:
+        elif leaf.detail and not leaf.meanwhile:
             label = f"{label}  {leaf.detail}"
         _text(painter, room, label, "code", "text" if leaf.ticked else "text-2", weight=500 if selected else None)
 
@@ -139,6 +139,9 @@ class OutcomeDelegate(RowDelegate):
         if isinstance(node, TickedFile) and node.waits and not node.meanwhile:
             _text(painter, line, "open it first", "small", "ask", _RIGHT)
             return _width(painter, "open it first", "small") + t.px(8)
+        if isinstance(node, TickedFile) and node.meanwhile and node.detail:
+            _text(painter, line, node.detail, "small", "text-2", _RIGHT)
+            return _width(painter, node.detail, "small") + t.px(8)
         taken = 0
         for words, token in reversed(figures_words(node.figures)):
             _text(painter, line.adjusted(0, 0, -taken, 0), words, "small", token, _RIGHT)

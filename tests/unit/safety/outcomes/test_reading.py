@@ -151,3 +151,15 @@ def test_thousands_of_folders_inside_each_other_end_nothing(here: Rehearsals) ->
     assert [one.kind for one in reading.left_out] == ["name"]
     copy.drop()
     assert not Path(copy.layers[0].made).exists()
+
+
+@pytest.mark.spec("R-OUT-3")
+def test_what_somebody_else_made_of_a_file_is_shown_beside_what_the_command_made_of_it(each: Rehearsals) -> None:
+    note = each.world.workspace / "note.txt"
+    _, reading, copy = each.run("echo mine >> note.txt")
+    assert copy.sides(reading.changes[0]).was is None
+    note.write_text("theirs\n")
+    (change,) = copy.look_again(reading).changes
+    sides = copy.sides(change)
+    assert (sides.was, sides.before, sides.after) == ("note\n", "theirs\n", "note\nmine\n")
+    assert copy.look_again(reading).saved_at[change.path] == pytest.approx(note.stat().st_mtime)
