@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
     from desktop.services.changes.service import ChangesService, UndoPlan
 
+LOOKED_AT = 200
 TELL_AFTER = 150
 """Milliseconds in which several changes are read once."""
 
@@ -147,7 +148,10 @@ class ChangesViewModel(QObject):
     # -- undoing ------------------------------------------------------------------------------------------------------
 
     def look_at(self, change_id: str) -> None:
-        """Find out what would stay if this change were undone now."""
+        """Find out what would stay if this change were undone now; of very many files when it is asked for."""
+        record = self.record(change_id)
+        if record is None or len(record.files) > LOOKED_AT:
+            return
 
         async def work() -> None:
             plan = await self._service.plan([change_id])

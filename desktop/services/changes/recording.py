@@ -339,8 +339,11 @@ def _about_to_write(
         with files.open_read(target) as stream:
             status = os.fstat(stream.fileno())
             content, size, found = _read(stream)
-    except (BoundaryViolation, ToolFailure, OSError):
+    except BoundaryViolation:
         return None
+    except (ToolFailure, OSError):  # it can be written and not be read, or is none; who writes it says which
+        unread = [FileChange(target, FileState("file"), FileState("file", 0, len(data), digest))]
+        return unread, _OneFile(None, data), verdict.identity
     mode = stat.S_IMODE(status.st_mode)
     before = FileState("file", mode, size, found)
     after = FileState("file", mode & 0o777, len(data), digest)

@@ -9,6 +9,8 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import BinaryIO, Protocol
 
 from desktop.domain.errors import KnownError, NotFound
@@ -31,6 +33,8 @@ from desktop.store.kept_files import KeptFiles
 BY_PERSON = ("you", "undo")
 """Who asks for an undo, in the place of agent and tool."""
 LOGGED_PATHS = 50
+PREVIEW_TEXT = 20_000_000
+"""Bytes of all texts that a preview holds."""
 SHOWN_TEXT = 400_000
 """Bytes of a text that a preview shows."""
 
@@ -149,30 +153,26 @@ class ChangesService:
         for record in history:
             for file in record.files:
                 by_path[file.change.path].append(record)
-        undos = possible([_undo(FileHistory(path, by_path[path], undone, read), files, path) for path in paths])
-        contents, changes = PlannedContents(self._kept), list[FileChange]()
+        contents, room = PlannedContents(self._kept), [PREVIEW_TEXT]
         known = {file.change.before.digest for record in history for file in record.files}
-        for one in undos:
-            if one.now.state == one.then.state:
-                continue
-            changes.append(FileChange(one.path, one.now.state, one.then.state))
-            if one.then.state.kind == "file" and one.then.state.digest not in known:
-                contents.add(one.then.state.digest, one.then.content or b"")
+        undos, shown = list[FileUndo](), dict[str, UndoneFile]()
+        for path in paths:  # one after the other, so that no more than two contents are held at a time
+            one = _undo(FileHistory(path, by_path[path], undone, read), files, path)
+            if one.then.state.digest not in known and one.now.state != one.then.state and one.then.content is not None:
+                contents.add(one.then.state.digest, one.then.content)
+            shown[path] = _shown(one, room)
+            undos.append(replace(one, now=replace(one.now, content=None), then=replace(one.then, content=None)))
+        undos = possible(undos)
+        changes = [FileChange(u.path, u.now.state, u.then.state) for u in undos if u.now.state != u.then.state]
+        files_shown = tuple(_as_possible(shown[one.path], one) for one in undos)
         ids = tuple(record.change_id for record in asked)
         first = asked[0].origin
         thread = first.above[0] if first.above else first.thread_id
         origin = ChangeOrigin(thread_id=thread, chain=BY_PERSON, project=project)
-        return UndoPlan(UndoPreview(ids, tuple(_shown(one) for one in undos)), tuple(changes), contents, origin)
+        return UndoPlan(UndoPreview(ids, files_shown), tuple(changes), contents, origin)
 
     def _reader(self) -> Read:
-        known: dict[str, bytes | None] = {}
-
-        def read(digest: str) -> bytes | None:
-            if digest not in known:
-                known[digest] = self._read(digest)
-            return known[digest]
-
-        return read
+        return lru_cache(maxsize=8)(self._read)
 
     def _read(self, digest: str) -> bytes | None:
         """A content that is what its name says, or None."""
@@ -264,10 +264,19 @@ def _no_folder(path: str, by_path: Mapping[str, FileUndo]) -> str:
     return "" if there else f"Its folder {above} is not there any more."
 
 
-def _shown(one: FileUndo) -> UndoneFile:
-    """As a preview shows it."""
+def _as_possible(shown: UndoneFile, one: FileUndo) -> UndoneFile:
+    """What is shown of a file once it is known whether its change is possible."""
+    if one.then.state == shown.then:
+        return shown
+    text = shown.now_text
+    return replace(shown, then=one.then.state, then_text=text, added=0, removed=0, conflicts=one.conflicts)
+
+
+def _shown(one: FileUndo, room: list[int]) -> UndoneFile:
+    """As a preview shows it; ``room`` are the bytes of text that it may still hold."""
     added, removed = counts(one.now.content or b"", one.then.content or b"")
-    now, then = _text(one.now), _text(one.then)
+    room[0] -= len(one.now.content or b"") + len(one.then.content or b"")
+    now, then = (_text(one.now), _text(one.then)) if room[0] >= 0 else (None, None)
     return UndoneFile(one.path, one.now.state, one.then.state, now, then, added, removed, one.conflicts)
 
 

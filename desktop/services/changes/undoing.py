@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from desktop.domain.file_changes import ChangedFile, FileState, KeptChange
 from desktop.domain.lazy_dataclass import dataclass
@@ -90,9 +91,9 @@ class FileHistory:
                 mode = before.mode
             elif mode != before.mode:
                 conflicts.append(UndoConflict(0, 0, self._later(number, found), "Its rights were changed again."))
-        content = found.content
+        state, content = found.state, found.content
         if found.state.digest == after.digest:
-            content = self._read(before.digest)
+            state, content = before, self._read(before.digest)
             if content is None:
                 return found, [UndoConflict(0, 0, (), _GONE)]
         elif before.digest not in (after.digest, found.state.digest):
@@ -102,7 +103,8 @@ class FileHistory:
             taken = take_out(*texts)
             conflicts += [self._conflict(number, found, left) for left in taken.left]
             content = b"".join(taken.lines)
-        return _file(content, mode), conflicts
+            state = FileState("file", mode, len(content), hashlib.sha256(content).hexdigest())
+        return AtPath(replace(state, mode=mode), content, found.at), conflicts
 
     def _texts(
         self, before: FileState, after: FileState, content: bytes | None
@@ -194,8 +196,3 @@ def _cannot(record: KeptChange, file: ChangedFile) -> str:
         return _NOT_KEPT[file.not_kept]
     needs = "file" in (file.change.before.kind, file.change.after.kind)
     return "It is too old: what it was before is not kept any more." if needs and not record.kept else ""
-
-
-def _file(content: bytes | None, mode: int) -> AtPath:
-    data = content or b""
-    return AtPath(FileState("file", mode, len(data), hashlib.sha256(data).hexdigest()), data)

@@ -103,6 +103,19 @@ async def test_a_refused_write_leaves_no_record(calls: Calls) -> None:
 
 
 @pytest.mark.spec("R-UND-1")
+async def test_a_file_that_cannot_be_read_is_changed_and_said(calls: Calls) -> None:
+    class Unreadable(type(calls.files)):  # type: ignore[misc]
+        def open_read(self, path: str):
+            raise ToolFailure("The system does not permit it.")
+
+    (calls.root / "notes.md").write_text("before")
+    calls.files = Unreadable(calls.world.policy)
+    await calls.write("notes.md", "after")
+    (kept,) = await calls.store.changes.of_thread(thread_id="t")
+    assert [file.not_kept for file in kept.files] == ["unreadable"]
+
+
+@pytest.mark.spec("R-UND-1")
 async def test_folders_that_a_write_makes_belong_to_it(calls: Calls) -> None:
     await calls.write("a/b/new.txt", "x")
     (kept,) = await calls.store.changes.of_thread(thread_id="t")

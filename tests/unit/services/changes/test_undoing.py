@@ -268,6 +268,19 @@ async def test_changes_of_other_threads_are_named_too(calls: Calls) -> None:
     assert told(plan.preview) == [("notes.md", 5, 5, ["another chat"])]
 
 
+async def test_rights_go_back_and_a_long_content_that_went_on_stays(calls: Calls) -> None:
+    path = calls.root / "long.txt"
+    path.write_bytes(b"line\n" * 1_000_000)
+    path.chmod(0o644)
+    state = file_state(path.read_bytes())
+    change = [FileChange(str(path), state, file_state(path.read_bytes(), 0o755))]
+    await calls.recorder.commit(change, KeptContents(), calls.context(tool="bash"))
+    with path.open("ab") as file:
+        file.write(b"mine\n")
+    await calls.undo(await calls.last())
+    assert (path.stat().st_size, path.stat().st_mode & 0o777) == (5_000_005, 0o644)
+
+
 async def test_rights_go_back_with_the_content(calls: Calls) -> None:
     path = calls.root / "run.sh"
     path.write_text("#!/bin/sh\n")
