@@ -321,7 +321,7 @@ def cannot_hold(path: str) -> ToolFailure | None:
     if not os.access(here, os.W_OK | os.X_OK):
         return ToolFailure(f"The system does not permit writing in {here}.", code="file.failed")
     if os.path.lexists(path) and not os.access(path, os.W_OK):
-        return ToolFailure(f"{path} is marked as read-only.", code="file.failed")
+        return ToolFailure(f"The system does not permit changing {path}, by its permissions.", code="file.failed")
     return None
 
 
