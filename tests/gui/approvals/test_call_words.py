@@ -15,6 +15,7 @@ from desktop.domain.permission import AuditEntry, PermissionRequest
 from desktop.presenter.approvals.call_words import INSIDE, asks_words, call_words, kept_arguments
 from desktop.presenter.approvals.request_facts import asked_by, request_facts
 from desktop.ui.approvals.activity.words import decision_word, facts, spoken, who
+from tests.gui.approvals.conftest import DialogBench
 
 ROOT = Path(__file__).parents[3]
 TITLES = {"acp_opencode": "opencode", "assistant": "Assistant"}
@@ -97,6 +98,14 @@ def test_a_request_of_another_agent_is_named_by_the_agent_and_what_it_wants() ->
     assert asks_words(request) == "opencode asks: edit"
     assert asked_by(request, TITLES) == ("opencode",)
     assert asks_words(write_request()) == ""
+
+
+@pytest.mark.spec("R-ACP-2")
+async def test_a_screen_reader_hears_who_asks_for_what_and_no_name_of_our_code(bench: DialogBench) -> None:
+    request = asks_request("said")
+    await bench.ask(replace(request, arguments={**request.arguments, "kind": "edit"}))
+    assert bench.dialog.accessibleName().startswith("Request: opencode asks: edit, ")
+    assert "acp" not in bench.dialog.accessibleName()
 
 
 def skill_request(**more: object) -> PermissionRequest:

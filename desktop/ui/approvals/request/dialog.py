@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from desktop.domain.permission import PermissionRequest
+from desktop.presenter.approvals.call_words import asks_words
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.request_words import ASKS
 from desktop.presenter.approvals.rules_editing import RulesModels
@@ -150,7 +151,7 @@ class RequestDialog(RaisedBox):
         self._pending.setVisible(others > 0)
         self._asks.setText(ASKS if current.unknown else TAKE_IT if current.is_outcome else MAY_IT)
         self._deny_all.setVisible(not current.unknown)
-        self.setAccessibleName(f"Request: {shown_line(current.tool)}, {summary(current)}")
+        self.setAccessibleName(f"Request: {asks_words(current) or shown_line(current.tool)}, {summary(current)}")
         self._place()
         self.show()
         self.raise_()
@@ -208,7 +209,8 @@ class RequestDialog(RaisedBox):
 
     def _announce(self, request: PermissionRequest) -> None:
         asks = f"{ASKS} " if request.unknown else ""
-        words = f"{asks}{shown_line(request.tool)} waits for your answer: {summary(request)}. Press F6 to answer."
+        what = asks_words(request) or shown_line(request.tool)
+        words = f"{asks}{what} waits for your answer: {summary(request)}. Press F6 to answer."
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def _open_inbox(self) -> None:
