@@ -42,6 +42,7 @@ class Recorder:
     def __init__(self, applier: JournaledApplier) -> None:
         self.applier = applier
         self.commits: list[tuple[str, list[str]]] = []
+        self.before: list[Callable[[], object]] = []
 
     async def write(self, *_: Any, **__: Any) -> WriteOutcome:
         raise AssertionError
@@ -49,6 +50,8 @@ class Recorder:
     async def commit(
         self, changes: Sequence[FileChange], contents: Contents, context: ToolCallContext, summary: str = ""
     ) -> tuple[ChangeConflict, ...]:
+        if self.before:
+            self.before.pop(0)()
         self.commits.append((summary, [change.path for change in changes]))
         return await asyncio.to_thread(self.applier.apply, changes, contents)
 
@@ -178,6 +181,26 @@ async def test_a_real_file_that_changed_brings_the_request_back_and_nothing_was_
     assert second.stale
     assert [os.path.basename(path) for path in second.preview["reading"].meanwhile] == ["note.txt"]
     assert sorted(os.listdir(desk.workspace)) == before
+    assert (desk.workspace / "note.txt").read_text() == "somebody else's\n"
+
+
+@pytest.mark.spec("R-OUT-3")
+async def test_a_file_that_changes_in_the_last_moment_brings_the_request_back_too(desk: Desk) -> None:
+    note = desk.workspace / "note.txt"
+    desk.recorder.before = [lambda: note.write_text("somebody else's\n")]
+    desk.answers = [{"choice": "allow_once"}, {"choice": "deny"}]
+    await desk.run("sh edit.sh; touch new")
+    assert [request.stale for request in desk.asked] == [False, True]
+    assert (note.read_text(), (desk.workspace / "new").exists()) == ("somebody else's\n", False)
+
+
+@pytest.mark.spec("R-OUT-3")
+async def test_what_a_rule_allows_is_not_taken_over_where_real_files_changed(desk: Desk) -> None:
+    desk.rules.text = "bash(command=sh edit.sh,$policy=allow)"
+    desk.recorder.before = [lambda: (desk.workspace / "note.txt").write_text("somebody else's\n")]
+    outcome = await desk.run("sh edit.sh")
+    assert not desk.asked
+    assert outcome.result.code == "tool.changed_meanwhile"
     assert (desk.workspace / "note.txt").read_text() == "somebody else's\n"
 
 
