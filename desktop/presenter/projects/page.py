@@ -86,7 +86,8 @@ class ProjectsViewModel(QObject):
         self._looking = 0
         self.files: tuple[InstructionFile, ...] = ()
         """The instruction files of the open chat's folder."""
-        chat.project_changed.connect(lambda _path: self.look_at_files())
+        self._of = ""
+        chat.project_changed.connect(self._moved)
 
     @property
     def current(self) -> str:
@@ -117,6 +118,12 @@ class ProjectsViewModel(QObject):
                 self.looked.emit(found)
 
         self._spawn(work(), "look into a folder")
+
+    def _moved(self, project: str) -> None:
+        """Told whenever the chat is shown anew: only another folder is read again."""
+        if project != self._of:
+            self._of = project
+            self.look_at_files()
 
     def look_at_files(self) -> None:
         """Read which instruction files the open chat's folder has; ``files_changed`` follows."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Iterable, Iterator
 
 from desktop.domain.errors import KnownError
@@ -119,7 +118,7 @@ def _is_looked_into(entry: os.DirEntry[str]) -> bool:
     if entry.name.startswith(".") or entry.name in _SKIPPED:
         return False
     try:
-        return stat.S_ISDIR(entry.stat(follow_symlinks=False).st_mode)
+        return entry.is_dir(follow_symlinks=False)  # mostly without a look at the disk
     except OSError:
         return False
 

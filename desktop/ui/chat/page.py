@@ -130,7 +130,7 @@ class ChatPage(QWidget):
         self.threads.debate_wanted.connect(self.debate_wanted)
         self.threads.new_chat.connect(self.new_chat)
         self.threads.new_chat_in.connect(self._new_chat_in)
-        self._project = ProjectChip(self, models, self.pane.header, self.pane.folder_card)
+        self._project = ProjectChip(self, models, self.pane)
         models.projects.said.connect(self.toast.say)
         self.threads.rename_wanted.connect(self._rename)
         self._variables = Variables(self, models, self.toast)

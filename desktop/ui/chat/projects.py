@@ -9,9 +9,11 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.lazy import lazy_module
 from desktop.domain.projects import InstructionFile
-from desktop.ui.chat.folder_card import FolderCard, LookDialog
-from desktop.ui.chat.header import ThreadHeader
+from desktop.presenter.common.folders import name_of
+from desktop.ui.chat.folder_card import LookDialog
 from desktop.ui.chat.models import ChatModels
+from desktop.ui.chat.thread_pane import ThreadPane
+from desktop.ui.widgets.shown import shown_line
 
 if TYPE_CHECKING:
     from desktop.ui.chat import project_dialog
@@ -22,18 +24,20 @@ else:
 class ProjectChip(QObject):
     """Opens the dialogs in the window of ``page``."""
 
-    def __init__(self, page: QWidget, models: ChatModels, header: ThreadHeader, card: FolderCard) -> None:
+    def __init__(self, page: QWidget, models: ChatModels, pane: ThreadPane) -> None:
         super().__init__(page)
-        self._page, self._models, self._header = page, models, header
+        self._page, self._models = page, models
+        self._header, self._text, card = pane.header, pane.foot.composer.text, pane.folder_card
         models.projects.files_changed.connect(lambda: card.show_files(models.projects.files))
         card.look_wanted.connect(self._look)
         models.chat.project_changed.connect(lambda _path: self._show())
         models.threads.rearranged.connect(self._show)
-        header.project.clicked.connect(self.choose)
+        pane.header.project.clicked.connect(self.choose)
 
     def _show(self) -> None:
         path = self._models.chat.project
         self._header.show_project(path, self._models.threads.closed.get(path, ""))
+        self._text.show_project(shown_line(name_of(path)) if path else "")
 
     def _look(self, file: InstructionFile) -> None:
         """Show a file of the folder beside what it was."""

@@ -47,6 +47,7 @@ async def test_a_chat_works_in_the_folder_that_was_chosen_for_it_and_the_next_on
     QTest.keyClick(dialog.field, Qt.Key.Key_Return)
     await app.until_true(lambda: header.project.label == "tides", "the chip")
 
+    assert app.composer.text.placeholderText().endswith("@ for a file in tides")
     app.say("read it")
     await app.answered("Hello there.")
     assert (app.calls[0].state, "of the project" in app.calls[0].result) == ("done", True)

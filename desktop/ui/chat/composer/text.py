@@ -19,6 +19,8 @@ PASTE_AS_FILE = 100_000
 WORD_AS_FILE = 10_000
 """So is one with a longer word, such as data in base64: an editor lays it out in quadratic time, at every key."""
 
+HINT = "Ask, or type / for a skill and @ for a file"
+
 
 class ComposerText(UndoText):
     """Enter sends, Shift+Enter breaks the line; an input method's Enter only commits its composition."""
@@ -38,7 +40,7 @@ class ComposerText(UndoText):
         self.offers_open = False
         self.offers_look = False
         self.setAccessibleName("Message")
-        self.setPlaceholderText("Ask, or type / for a skill and @ for a file")
+        self.show_project("")
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTabChangesFocus(True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
@@ -48,6 +50,10 @@ class ComposerText(UndoText):
         self.document().documentLayout().documentSizeChanged.connect(lambda _: self.updateGeometry())
         self.dress()
         theme().changed.connect(self.dress)
+
+    def show_project(self, name: str) -> None:
+        """Say what can be written here, and where files are looked for; "": in no project."""
+        self.setPlaceholderText(f"{HINT} in {name}" if name else HINT)
 
     def dress(self) -> None:
         """Take the theme's font and size."""
