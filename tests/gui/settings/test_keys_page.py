@@ -77,6 +77,7 @@ def test_the_token_of_other_programs_is_deleted_after_a_question(shown: Shown) -
     assert "The token of `assent mcp --http`: a program that has it calls what you offer to other apps." in shown.words
     shown.press("Delete assent/mcp-http-token")
     assert "given the next one" in shown.words
+    assert "that runs now takes it until you stop it" in shown.words
     shown.dialog.answered.emit("delete")
     assert shown.keys.calls[-1][0] == "delete_token"
 

@@ -106,7 +106,8 @@ class KeyDialogs:
 
     def delete_token(self) -> None:
         """Ask before programs are shut out."""
-        text = f"Programs that were given it have to be given the next one. {FOR_GOOD}"
+        running = "An assent mcp --http that runs now takes it until you stop it."
+        text = f"Programs that were given it have to be given the next one. {running} {FOR_GOOD}"
         title = "Delete the token of assent mcp --http?"
         dialog = self._dialog(title, text, DialogAnswer("delete", "Delete the token", "admin"))
         self._decide(dialog, "delete", partial(self._keys.delete_token))
