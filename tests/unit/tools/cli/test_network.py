@@ -27,8 +27,8 @@ async def test_a_tool_has_the_network_unless_the_entry_says_otherwise_or_it_asks
 
 
 async def test_a_tool_without_the_network_says_so_in_its_request_and_why_where_it_failed(cli: Cli) -> None:
-    program(cli.bench.world.root / "bin" / "curl", "exit 7")
-    cli.host["PATH"] = f"{cli.bench.world.root / 'bin'}{os.pathsep}{cli.host['PATH']}"
+    program(cli.bench.world.workspace / "bin" / "curl", "exit 7")
+    cli.host["PATH"] = f"{cli.bench.world.workspace / 'bin'}{os.pathsep}{cli.host['PATH']}"
     said = {"category": "read", "cmd": "curl", "args": ["{{value}}"], "parameters": TEXT}
     for fields, why in (({}, OFFLINE_UNASKED), ({"network": False}, OFFLINE_AS_SAID)):
         tool = cli.tool("", **said, **fields)
