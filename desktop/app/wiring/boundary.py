@@ -109,6 +109,8 @@ class BoundaryServices:
     """Consents that tools read denied folders."""
     recorder: KeepingRecorder
     """Makes changes of files, and keeps what was there."""
+    versions: ReadVersions
+    """Which version of a file each thread has read."""
 
 
 async def open_boundary(
@@ -147,12 +149,13 @@ async def open_boundary(
     consents = Consents(policy, store.state)
     await consents.load()
     cli = CliServices(reader, policy, confinement, environment, runner, safety, consents, in_copies)
-    return BoundaryServices(policy, files, confinement, tools, cli, reading, consents, recorder)
+    return BoundaryServices(policy, files, confinement, tools, cli, reading, consents, recorder, versions)
 
 
 def add_finding(boundary: BoundaryServices, safety: Callable[[], SafetySettings], rules: RuleBook) -> ChildProcess:
     """The tools that search trees, which heed a person's rules; the process for it, which runs while somebody does."""
     search = file_search()
-    for kind in (FindText, FindFiles):
-        boundary.tools.register(kind(BoundarySearch(boundary.policy), search, safety, rules))
+    shared = BoundarySearch(boundary.policy), search, safety, rules
+    boundary.tools.register(FindText(*shared, boundary.versions))
+    boundary.tools.register(FindFiles(*shared))
     return search

@@ -156,7 +156,7 @@ def _version(request: PermissionRequest) -> Iterator[Fact]:
     digest = str(bound.get("digest", ""))
     known = isinstance(read_at, int | float) and read_at > 0
     changed = bound.get("changed") or request.stale
-    which = "the file as it is; it was not read in this chat"
+    which = "the file as it is now, of which a search showed lines"
     if changed:
         which = "the file as it is now; it has changed since you answered"
     elif isinstance(read_at, int | float) and known:

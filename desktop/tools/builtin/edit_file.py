@@ -40,6 +40,7 @@ from desktop.tools.builtin.files import (
 from desktop.tools.builtin.text_files import NotText
 
 MAX_EDITS = 1_000
+READ_AGAIN = "What it was is not kept: read the file again."
 _ASKED = 100
 """Calls whose first version is remembered while they are asked about."""
 _NAMED = 20
@@ -48,10 +49,10 @@ EDIT_FILE = ToolSpec(
     name="edit-file",
     alias="edit_file",
     description=(
-        "Change parts of a text file. Each edit replaces old, which must be in the file exactly once (white space and "
-        "indentation included), by new; with all set to true, every place. All edits of a call are made, or none; put "
-        "all changes of a file into one call. They apply to the file as you read it, so none may overlap or build on "
-        "another. Line ends and encoding stay. A person is shown the change and has to agree."
+        "Change parts of a text file that you have read. Each edit replaces old, which must be in the file exactly "
+        "once (white space and indentation included), by new; with all set to true, every place. All edits of a call "
+        "are made, or none; put all changes of a file into one call. They apply to the file as you read it, so none "
+        "may overlap or build on another. Line ends and encoding stay. A person is shown the change and has to agree."
     ),
     params={
         "type": "object",
@@ -130,8 +131,12 @@ class EditFile:
             return replace(check, denied=ToolFailure(why, code="file.not_found"))
         if unwritable := cannot_hold(verdict.resolved):
             return replace(check, denied=unwritable)
+        seen = self._versions.seen(thread_id, verdict.resolved)
+        if seen is None:
+            why = f"{verdict.resolved} was not read yet. Read the part that you change with read_file first."
+            return replace(check, denied=ToolFailure(why, code="file.not_read"))
         try:
-            prepared = _prepare(files, verdict, args["edits"])
+            prepared = _prepare(files, verdict, args["edits"], quotes=seen)
             changed = self._compare(thread_id, verdict.resolved, args["edits"], prepared)
         except KnownError as error:
             return replace(check, denied=error)
@@ -151,8 +156,10 @@ class EditFile:
         if first is not None and first.digest != now.digest and not is_known:
             return _what_changed(first, prepared.file)
         if first is None and known is not None and not is_known:
-            self._versions.note(thread_id, path, now)
-            said = _what_changed(known, prepared.file)
+            may_quote = self._versions.seen(thread_id, path)
+            said = _what_changed(known, prepared.file) if may_quote else READ_AGAIN
+            if said != READ_AGAIN:
+                self._versions.note(thread_id, path, now)
             raise ToolFailure(
                 f"{path} has changed since you read it, so nothing was edited. What changed:\n{said}\n"
                 "If your edits still hold, make the call again.",
@@ -173,6 +180,7 @@ class EditFile:
         done = await self._changes.write(files, path, prepared.data, expected=expected, context=context)
         version = await asyncio.to_thread(FileVersion.of, prepared.data)
         self._versions.note(context.meta.thread_id, done.resolved, version)
+        self._versions.saw(context.meta.thread_id, done.resolved, read=False)
         with self._lock:
             first = self._asked.pop(_key(context.meta.thread_id, done.resolved, args["edits"]), None)
         words = _done_words(done.resolved, prepared)
@@ -188,7 +196,9 @@ def _approved(files: GuardedFiles, args: Mapping[str, Any], identity: Mapping[st
     return _prepare(files, verdict, args["edits"]), expected
 
 
-def _prepare(files: GuardedFiles, verdict: PathVerdict, given: Sequence[Mapping[str, Any]]) -> Prepared:
+def _prepare(
+    files: GuardedFiles, verdict: PathVerdict, given: Sequence[Mapping[str, Any]], *, quotes: bool = False
+) -> Prepared:
     """The edits found in the file as it is now. Raises ToolFailure for what cannot be done."""
     path = verdict.resolved
     with files.open_read(path) as stream:
@@ -204,7 +214,7 @@ def _prepare(files: GuardedFiles, verdict: PathVerdict, given: Sequence[Mapping[
             raise ToolFailure(f"Edit {number}: {why}", code="tool.validation")
     try:
         file = decoded(data)
-        places = tuple(find_places(file.plain, edits))
+        places = tuple(find_places(file.plain, edits, quotes=quotes))
         after = apply(file, edits, places)
     except NotText as what:
         raise ToolFailure(
@@ -224,12 +234,9 @@ def _prepare(files: GuardedFiles, verdict: PathVerdict, given: Sequence[Mapping[
 def _what_changed(before: FileVersion, now: EncodedText) -> str:
     data = before.data
     try:
-        return changed_words(decoded(data).plain, now.plain) if data is not None else _READ_AGAIN
+        return changed_words(decoded(data).plain, now.plain) if data is not None else READ_AGAIN
     except NotText:
-        return _READ_AGAIN
-
-
-_READ_AGAIN = "The earlier text is not kept: read the file again."
+        return READ_AGAIN
 
 
 def _bound(prepared: Prepared, known: FileVersion | None) -> dict[str, Any]:

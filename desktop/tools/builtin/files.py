@@ -143,6 +143,7 @@ class ReadFile:
                 raise ToolFailure(f"{path} is {what} of {size} bytes, not UTF-8 text.", code="file.not_text") from None
             except OSError as error:
                 raise ToolFailure(f"{path}: {error.strerror or error}.", code="file.failed") from error
+        self._versions.saw(thread_id, resolved, read=True)
         if whole:
             self._versions.note(thread_id, resolved, FileVersion.of(data))
         notice = _notice(part, offset, size)
@@ -288,6 +289,7 @@ class WriteFile:
         if len(data) <= MAX_EDITED:
             version = await asyncio.to_thread(FileVersion.of, data)
             self._versions.note(context.meta.thread_id, done.resolved, version)
+        self._versions.saw(context.meta.thread_id, done.resolved, read=False)
         made = f" Made {len(done.folders_made)} folders." if done.folders_made else ""
         verb = "Created" if done.created else "Replaced"
         facts = {"path": done.resolved, "size": done.size, "created": done.created}

@@ -22,6 +22,7 @@ from desktop.domain.searching import FoundPath, SearchArea, SearchBoundary
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.domain.words import count_words
 from desktop.domain.work_place import WorkPlace
+from desktop.tools.builtin.edits.versions import ReadVersions
 from desktop.tools.builtin.files import PATH_SCHEMA, judged, shown_name
 
 MAX_FOUND = 2_000
@@ -197,7 +198,18 @@ class _TreeTool:
 
 
 class FindText(_TreeTool):
-    """The tool ``find-text``."""
+    """The tool ``find-text``. ``versions`` hears of which files its thread has seen lines."""
+
+    def __init__(
+        self,
+        boundary: SearchBoundary,
+        child: Child,
+        settings: SettingsProvider,
+        rules: RuleBook,
+        versions: ReadVersions | None = None,
+    ) -> None:
+        super().__init__(boundary, child, settings, rules)
+        self._versions = ReadVersions() if versions is None else versions
 
     @property
     def spec(self) -> ToolSpec:
@@ -220,6 +232,9 @@ class FindText(_TreeTool):
             limit=limit,
         )
         text, count, files, cut = await asyncio.to_thread(_lines, finding, self._room())
+        for path, item in finding.items:
+            if "lines" in item:
+                self._versions.saw(context.meta.thread_id, _found_path(finding.area, path, item).path, read=True)
         noun = "file" if names_only else "line"
         notes = _notes(finding, count, noun, skip=args.get("skip", 0), cut=cut)
         if finding.said.get("binary") and finding.said.get("files") == 1:

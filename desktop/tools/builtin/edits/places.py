@@ -77,9 +77,9 @@ class Lines:
         return len(self._starts)
 
 
-def find_places(text: str, edits: Sequence[TextEdit]) -> list[EditPlace]:
+def find_places(text: str, edits: Sequence[TextEdit], *, quotes: bool = True) -> list[EditPlace]:
     """All places, from the top of the file down. Raises CannotEdit for edits that are not found, are found more than
-    once without ``all``, change nothing, or overlap."""
+    once without ``all``, change nothing, or overlap; not ``quotes``: it says nothing of what else is in the file."""
     lines = Lines(text)
     places: list[EditPlace] = []
     problems: list[str] = []
@@ -87,7 +87,7 @@ def find_places(text: str, edits: Sequence[TextEdit]) -> list[EditPlace]:
         problem = _unusable(edit)
         starts = [] if problem else _starts(text, edit)
         if not problem and not starts:
-            problem = _missing(text, edit, edits[: number - 1])
+            problem = _missing(text, edit, edits[: number - 1], quotes=quotes)
         elif len(starts) > 1 and not edit.all:
             problem = _ambiguous(starts, lines)
         if problem:
@@ -137,14 +137,14 @@ def _ambiguous(starts: Sequence[int], lines: Lines) -> str:
     )
 
 
-def _missing(text: str, edit: TextEdit, before: Sequence[TextEdit]) -> str:
+def _missing(text: str, edit: TextEdit, before: Sequence[TextEdit], *, quotes: bool) -> str:
     for number, other in enumerate(before, 1):
         if edit.old in other.new:
             return (
                 f"old is not in the file, but in the new text of edit {number}. All edits are made in the file as it "
                 "is now: put both into one edit."
             )
-    return f"old is not in the file. {nearest_words(text, edit.old)}"
+    return f"old is not in the file. {nearest_words(text, edit.old) if quotes else 'Read the file first.'}"
 
 
 def _overlaps(places: Sequence[EditPlace]) -> list[str]:

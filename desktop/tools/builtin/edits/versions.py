@@ -58,6 +58,21 @@ class ReadVersions:
         self._lock = threading.Lock()
         self._versions: OrderedDict[tuple[str, str], FileVersion] = OrderedDict()
         self._kept = 0
+        self._seen: OrderedDict[tuple[str, str], bool] = OrderedDict()
+
+    def saw(self, thread_id: str, path: str, *, read: bool) -> None:
+        """The thread was shown something of this file, or has written it: only such a file is edited. What an edit that
+        fails says of a file would else show what a rule keeps from being read."""
+        key = (thread_id, path)
+        with self._lock:
+            self._seen[key] = self._seen.pop(key, False) or read
+            while len(self._seen) > MAX_FILES:
+                self._seen.popitem(last=False)
+
+    def seen(self, thread_id: str, path: str) -> bool | None:
+        """Whether the thread has read it (True) or only written it (False); None: neither."""
+        with self._lock:
+            return self._seen.get((thread_id, path))
 
     def note(self, thread_id: str, path: str, version: FileVersion) -> None:
         """The thread knows this version of the file at a resolved path from now on."""

@@ -26,6 +26,7 @@ def edits(*pairs: tuple[str, str] | tuple[str, str, bool]) -> list[dict[str, Any
 def made(bench: Bench, text: str | bytes = CODE, name: str = "code.py") -> Path:
     path = bench.world.workspace / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
+    bench.versions.saw("", str(path), read=True)
     return path
 
 
@@ -154,6 +155,7 @@ async def test_a_file_that_changed_since_it_was_read_is_refused_once_with_what_c
 async def test_what_one_thread_read_binds_no_other(bench: Bench) -> None:
     path = made(bench)
     await bench.run(bench.read, path="code.py", thread_id="t1")
+    bench.versions.saw("t2", str(path), read=True)  # as by find-text
     path.write_text(CODE + "\n")
     assert (await checked(bench, "code.py", edits(("import os", "x")), "t2")).denied is None
 
@@ -304,3 +306,28 @@ async def test_a_thousand_edits_are_made(bench: Bench) -> None:
     path = made(bench, text, "many.txt")
     await bench.run(bench.edit, path="many.txt", edits=edits(*((f"<{n}>", f"[{n}]") for n in range(MAX_EDITS))))
     assert path.read_text() == text.replace("<", "[").replace(">", "]")
+
+
+@pytest.mark.spec("R-EDT-1")
+async def test_a_file_that_the_thread_was_not_shown_is_not_edited_and_nothing_is_said_of_it(bench: Bench) -> None:
+    """A rule may keep it from being read: an error that quotes it, or tells whether a text is in it, would show it."""
+    (bench.world.workspace / "key.env").write_text("TOKEN=abcdef\n")
+    for old in ("TOKEN=", "TOKEN=abc", "TOKEN = abcdef", "nothing"):
+        refused = str((await checked(bench, "key.env", edits((old, "x")), "t1")).denied)
+        where = bench.world.workspace / "key.env"
+        assert refused == f"{where} was not read yet. Read the part that you change with read_file first."
+    await bench.run(bench.read, path="key.env", thread_id="t1")
+    assert (await checked(bench, "key.env", edits(("TOKEN=", "x")), "t1")).denied is None
+
+
+@pytest.mark.spec("R-EDT-1")
+async def test_of_a_file_that_was_only_written_nothing_is_quoted(bench: Bench) -> None:
+    path = bench.world.workspace / "own.txt"
+    await bench.run(bench.write, path="own.txt", content="mine\n", thread_id="t1")
+    missing = str((await checked(bench, "own.txt", edits(("Mine", "x")), "t1")).denied)
+    assert "Read the file first." in missing
+    assert "mine" not in missing
+    path.write_text("mine\nsecret of the person\n")
+    changed = str((await checked(bench, "own.txt", edits(("mine", "x")), "t1")).denied)
+    assert "has changed since you read it" in changed
+    assert "secret" not in changed

@@ -243,3 +243,20 @@ async def test_a_search_is_told_beforehand_what_is_closed(bench: Bench) -> None:
     assert objects <= set(area.closed_objects)
     world.change(allowed=("/",))
     assert {"/proc", "/sys", "/dev"} <= set(BoundarySearch(world.policy).area("/").closed)
+
+
+@pytest.mark.spec("R-EDT-1", "R-EDT-2")
+async def test_a_file_of_which_lines_were_shown_can_be_edited_and_one_that_was_only_named_cannot(bench: Bench) -> None:
+    finder = Finder(bench)
+    finder.text = FindText(
+        BoundarySearch(bench.world.policy), finder.child, lambda: bench.world.settings, finder.rules, bench.versions
+    )
+    finder.made(a_txt="x\n", b_txt="y\n")
+    await finder.lines("y", names_only=True)
+    await finder.lines("x")
+    await finder.child.stop()
+    found = bench.world.workspace / "a.txt"
+    assert bench.versions.seen("", str(found)) is True
+    assert bench.versions.seen("", str(bench.world.workspace / "b.txt")) is None
+    await bench.run(bench.edit, path="a.txt", edits=[{"old": "x", "new": "z"}])
+    assert found.read_text() == "z\n"
