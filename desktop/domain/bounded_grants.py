@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Literal, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.lazy_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from desktop.domain.permission import PermissionRequest
 
 MOST_CALLS, MOST_SECONDS, MOST_BYTES = 500, 24 * 3600.0, 1_000_000_000
 """The widest bounds that a grant can have."""
@@ -95,8 +92,8 @@ class GrantPort(Protocol):
         """Those of this start that hold no more, the latest first."""
         ...
 
-    def patterns(self, request: PermissionRequest) -> tuple[str, ...]:
-        """What can be granted with the answer to a request, the narrowest first."""
+    def patterns(self, tool: str, arguments: Mapping[str, Any], paths: Sequence[str], project: str) -> tuple[str, ...]:
+        """What can be granted with the answer to a request about such a call, the narrowest first."""
         ...
 
     def settle(self) -> Awaitable[None]:
@@ -112,7 +109,7 @@ class GrantPort(Protocol):
         ...
 
 
-class Grants(Protocol):
+class CallGrants(Protocol):
     """What the gate needs of grants."""
 
     def covering(self, facts: CallFacts, how: str, size: int | None) -> BoundedGrant | None:
@@ -130,8 +127,8 @@ class Grants(Protocol):
         ...
 
 
-class NoGrants:
-    """Where nobody can be given one. Implements ``Grants``."""
+class NoCallGrants:
+    """Where nobody can be given one. Implements ``CallGrants``."""
 
     def covering(self, facts: CallFacts, how: str, size: int | None) -> BoundedGrant | None:
         return None

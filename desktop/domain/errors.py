@@ -159,6 +159,13 @@ class RealFilesChanged(ToolFailure):
     code = "tool.changed_meanwhile"
 
 
+class CannotBeUndone(ToolFailure):
+    """A call that may only be made if it can be undone was not made; nothing was done. The text says why, in words that
+    go on in a sentence."""
+
+    code = "changes.not_undoable"
+
+
 class ToolAborted(ToolFailure):
     """The run was cancelled while the tool ran (R-TMO-7)."""
 

@@ -11,6 +11,7 @@ from desktop.domain.bounded_grants import GrantBounds
 from desktop.domain.consents import Consent
 from desktop.domain.judgement import Category, Judgement
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.thread_modes import PastEdge
 
 Choice = Literal[
     "allow_once",
@@ -28,7 +29,7 @@ Choice = Literal[
 is one about a call that was made in a copy: drop that, and make it in a new one. ``allow_bounded``: calls like it,
 within ``Decision.bounds``."""
 DecidedBy = Literal[
-    "user", "rule", "remembered", "pledge", "no_handler", "cancelled", "closed", "setting", "job", "grant"
+    "user", "rule", "remembered", "pledge", "no_handler", "cancelled", "closed", "setting", "job", "grant", "edge"
 ]
 UNANSWERED = "unanswered"
 NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
@@ -98,6 +99,10 @@ class PermissionRequest:
 
     project: str = ""
     """The folder that the person's thread works in, or ""."""
+    follows: str = ""
+    """Which text from outside the agent read before it made this call, in words that go on in a sentence, or ""."""
+    past_edge: tuple[PastEdge, ...] = ()
+    """Of a call in a thread that works up to the edge: why it asks."""
 
     @property
     def seen_in(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, Role, StopReason, Usage
+from desktop.domain.thread_modes import ThreadMode
 
 MessageStatus = Literal["open", "complete", "interrupted"]
 ThreadState = Literal["", "running", "interrupted", "failed"]
@@ -71,6 +72,8 @@ class ThreadRecord:
     """Out of the list by day, and still found."""
     project: str = ""
     """The folder that it works in, resolved when a person chose it; "": none."""
+    mode: ThreadMode = "ask"
+    """Whether its calls ask each time, or only at the edge of that folder."""
 
     @property
     def editor(self) -> str:

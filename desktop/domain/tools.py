@@ -68,6 +68,10 @@ class PreCheck:
     """Where arguments that are paths really lead (name -> absolute), for rules."""
     consent: Consent | None = None
     """What a person agrees to for later calls, too, by allowing this one."""
+    undoable: bool = False
+    """Whether all that the call changes goes through the ``ChangeRecorder``, which keeps what was there."""
+    not_undoable: str = ""
+    """Why it cannot be undone for all that, as far as that is known; goes on in a sentence."""
     stands_for: StandsFor | None = None
     """The call that a yes is really for; None: this one."""
     until: CancellationToken | None = None
@@ -117,6 +121,8 @@ class ToolCallContext:
     """The pipeline's own record of the call, for the adapter that runs skills; no other tool looks at it."""
     unasked: bool = False
     """Whether nobody was asked about the call."""
+    at_edge: bool = False
+    """Whether nobody was asked because it can be undone: it is made only if what was there can be kept."""
     network: bool = False
     """Whether the call was allowed with the network."""
     ends: CancellationToken | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from desktop.domain.cancellation import CancellationToken
-from desktop.domain.errors import Denied, RealFilesChanged, ToolAborted, ToolFailure
+from desktop.domain.errors import CannotBeUndone, Denied, RealFilesChanged, ToolAborted, ToolFailure
 from desktop.domain.judgement import Category
 from desktop.domain.tools import PreCheck, Tool, ToolCallContext, ToolResult
 from desktop.pipeline.context import CallContext
@@ -39,6 +40,11 @@ class Executor:
             except RealFilesChanged:
                 if call.rehearsal is None or look == MAX_LOOKS - 1:
                     raise
+            except CannotBeUndone as why:
+                if call.check is None or look == MAX_LOOKS - 1:
+                    raise
+                call.check = replace(call.check, undoable=False, not_undoable=str(why))
+                await self._trust.approve(call)
             else:
                 return
 

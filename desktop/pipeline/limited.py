@@ -103,6 +103,7 @@ class LimitedWork:
             identity=call.check.identity if call.check is not None else {},
             scope=call,
             unasked=_by_setting(call),
+            at_edge=call.decision is not None and call.decision.by == "edge",
             network=network,
             advance=self._advance(call),
             ends=call.request.ends,

@@ -14,7 +14,7 @@ THREAD = (
     "t.thread_id, t.title, t.created_at, t.updated_at, t.agent, t.model, t.pinned, "
     "(SELECT leaf.message_id FROM messages leaf WHERE leaf.seq = t.active_leaf), t.deleted_at, t.titled_by, "
     "t.label, t.state, t.input_tokens, t.output_tokens, t.reasoning_tokens, t.cached_tokens, t.cost_usd, "
-    "t.archived, t.project"
+    "t.archived, t.project, t.mode"
 )
 MESSAGE = (
     "m.seq, m.message_id, m.thread_id, p.message_id, m.role, m.created_at, m.status, m.side, m.author, m.model, "
@@ -142,6 +142,7 @@ def thread_from(row: Row) -> ThreadRecord:
         row[11],
         archived=bool(row[17]),
         project=row[18],
+        mode="edge" if row[19] == "edge" else "ask",
     )
 
 

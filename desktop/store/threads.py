@@ -6,6 +6,7 @@ import sqlite3
 
 from desktop.domain.errors import NotFound
 from desktop.domain.messages import Usage
+from desktop.domain.thread_modes import ThreadMode
 from desktop.domain.threads import ThreadRecord, ThreadState
 from desktop.store import forks, tree
 from desktop.store.job_threads import old_of_job, with_jobs
@@ -94,6 +95,17 @@ class ThreadRepository:
     async def set_project(self, *, thread_id: str, project: str) -> None:
         """The folder that its next run works in; "": none."""
         await self._set(thread_id, project=clean(project))
+
+    async def set_mode(self, *, thread_id: str, mode: ThreadMode) -> None:
+        """Whether its calls ask each time; on the disk when this returns."""
+        value = mode if mode == "edge" else ""
+        await self._thread.write(lambda connection: _update(connection, thread_id, mode=value), durable=True)
+
+    async def at_edge(self) -> list[str]:
+        """The ids of the threads whose calls ask only at the edge."""
+        query = "SELECT thread_id FROM threads WHERE mode = 'edge'"
+        rows = await self._thread.read(lambda connection: connection.execute(query).fetchall())
+        return [thread_id for (thread_id,) in rows]
 
     async def set_label(self, *, thread_id: str, label: str) -> None:
         """A short word shown with the title."""

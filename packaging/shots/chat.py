@@ -15,6 +15,7 @@ from desktop.domain.threads import ThreadJob, ThreadRecord
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
+from desktop.presenter.chat.edge import EdgeViewModel
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.other_agent import OtherAgentShown, OtherAgentViewModel
 from desktop.presenter.chat.page import ChatViewModel
@@ -45,7 +46,7 @@ from shots import changes as change_shots
 from shots import composer, projects
 from shots import run_panel as run_shots
 from shots import trace as trace_shots
-from shots.chat_code import OPENED, SampleModes, code_items, says_direct
+from shots.chat_code import OPENED, SampleModes, SampleThreadModes, code_items, says_direct
 from shots.other_agents import SHOWN, SampleOther, other_items
 from shots.samples import SampleApprovals, SampleSetup, new_file_request, sample_shell
 
@@ -237,6 +238,7 @@ def _page(
             changes=change_shots.sample(changes, bridge),
             variables=ThreadVariables(nothing, bridge),
             projects=projects.sample_projects(chat),
+            edge=EdgeViewModel(cast(Any, SampleThreadModes()), chat, bridge),
             other=cast(OtherAgentViewModel, SampleOther(other)),
         )
     )

@@ -9,6 +9,17 @@ from desktop.presenter.transcript.items import CodeText, NestedCall, TextPart, T
 from shots.samples import new_file_request
 
 
+class SampleThreadModes:
+    """Chats that ask each time, but for one."""
+
+    def __init__(self, edge: str = "") -> None:
+        self._edge = edge
+
+    def mode(self, thread_id: str) -> str:
+        """At the edge, if it is that one."""
+        return "edge" if self._edge and thread_id == self._edge else "ask"
+
+
 class SampleModes:
     """Of an agent that was set to code, or to nothing."""
 

@@ -459,6 +459,7 @@ def _chat_models(m: ViewModels, shell: ShellViewModel) -> ChatModels:
         changes=m.changes,
         variables=m.variables,
         projects=m.projects,
+        edge=m.edge,
         other=m.other,
     )
 

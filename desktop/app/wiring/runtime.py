@@ -31,7 +31,7 @@ from desktop.domain.lazy import lazy_module
 from desktop.domain.limits import USUAL_ROUNDS, Limit
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
-from desktop.domain.safety import SafetySettings, SettingsProvider
+from desktop.domain.safety import Confinement, SafetySettings, SettingsProvider
 from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal
 from desktop.pipeline.pipeline import CallSettings, Pipeline
@@ -57,6 +57,7 @@ from desktop.services.schedules.registering import ScheduleCreate, SkillRegister
 from desktop.services.schedules.service import JobService, JobSurroundings
 from desktop.services.skills.world import SkillWorld
 from desktop.services.threads.context import ContextService
+from desktop.services.threads.modes import ThreadModes
 from desktop.services.turns.known_windows import KnownWindows
 from desktop.services.turns.runtime import THREAD_LIMIT, Runtime, host_of
 from desktop.services.turns.tool_modes import ToolModes
@@ -137,6 +138,8 @@ async def _services(
     search = add_finding(boundary, safety, rules.book)
     log = RedactedLog(store.audit, redactor)
     askers = Askers(asker)
+    thread_modes = ThreadModes(store, bus, lambda: _unconfined(boundary.confinement))
+    await thread_modes.open()
     gate = PermissionGate(
         asker,
         rules.book,
@@ -146,6 +149,7 @@ async def _services(
         consents=boundary.consents,
         instead=askers.of,
         grants=rules.grants,
+        modes=thread_modes,
     )
 
     # Skills, the runs at work, and the one way of every call.
@@ -239,6 +243,7 @@ async def _services(
         search=search,
         code=code,
         modes=modes,
+        thread_modes=thread_modes,
         windows=known_windows,
         models=models,
         skills=skills,
@@ -269,6 +274,11 @@ def _keep_changes(boundary: BoundaryServices, settings: SettingsService, owner: 
 
     settings.subscribe(fit)
     owner.spawn(boundary.recorder.make_room(), "changes: what is too old")
+
+
+def _unconfined(confinement: Confinement) -> str:
+    """Why nothing confines commands, or "". Blocks."""
+    return "nothing confines commands on this machine" if confinement.probe().kind == "none" else ""
 
 
 def _person_files(settings: SettingsService, cli: CliTools, mcp: McpServers, owner: TaskOwner) -> FolderWatch:

@@ -35,6 +35,7 @@ from desktop.services.projects.service import ProjectService
 from desktop.services.schedules.service import JobService
 from desktop.services.skills.world import SkillWorld
 from desktop.services.threads.context import ContextService
+from desktop.services.threads.modes import ThreadModes
 from desktop.services.turns.known_windows import KnownWindows
 from desktop.services.turns.tool_modes import ToolModes
 from desktop.settings import SettingsService
@@ -96,6 +97,8 @@ class Services:
     """The sandbox of code that models write."""
     modes: ToolModes
     """How each agent calls its tools."""
+    thread_modes: ThreadModes
+    """Whether calls of a thread ask each time, or only at the edge of its folder."""
     windows: KnownWindows
     """The known context windows of models."""
     models: ModelServices

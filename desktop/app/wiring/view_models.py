@@ -22,13 +22,14 @@ from desktop.domain.safety import Access
 from desktop.domain.skills import SkillDef
 from desktop.domain.threads import MessageRecord
 from desktop.domain.work_place import WorkPlace
-from desktop.presenter.approvals.granted import GrantsViewModel
+from desktop.presenter.approvals.granted import CallGrantsViewModel
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.rules import RulesViewModel
 from desktop.presenter.approvals.rules_editing import RuleEditor, RulesModels
 from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
+from desktop.presenter.chat.edge import EdgeViewModel
 from desktop.presenter.chat.from_servers import FromServers, host_of
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.offers import Source as OfferSource
@@ -107,6 +108,8 @@ class ViewModels(LazyModels):
     """How each agent calls its tools."""
     projects: ProjectsViewModel
     """The folder that the open chat works in."""
+    edge: EdgeViewModel
+    """In which mode the open chat works."""
     other: OtherAgentViewModel
     """What is shown of an agent of another maker."""
     agents_editor: AgentsViewModel
@@ -159,12 +162,14 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         variables=ThreadVariables(services.chats, bridge),
         modes=ToolModesViewModel(services.modes, lambda agent: _declared_mode(services, agent), bridge),
         projects=ProjectsViewModel(services.projects, chat, bridge),
+        edge=EdgeViewModel(services.thread_modes, chat, bridge),
         other=_other(services, bridge, chat, board),
         debates=_debates(services, bridge, board, approvals, setup),
         agents_editor=_agents(services, bridge, board, setup),
         door=door,
     )
     bridge.events.connect(made.projects.take)
+    bridge.events.connect(made.edge.take)
     setup.demo_started.connect(chat.start_demo)
     services.secrets.on_late.append(setup.keyring_answered)
     shell.add_source(lambda: _thread_rows(threads))
@@ -173,9 +178,9 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     return made
 
 
-def _grants(services: Services, bridge: Bridge, chat: ChatViewModel) -> GrantsViewModel:
+def _grants(services: Services, bridge: Bridge, chat: ChatViewModel) -> CallGrantsViewModel:
     """The grants of the open chat."""
-    made = GrantsViewModel(services.rules.grants, bridge)
+    made = CallGrantsViewModel(services.rules.grants, bridge)
     chat.opened.connect(lambda thread_id: made.show_for(thread_id, chat.project))
     chat.project_changed.connect(lambda project: made.show_for(chat.thread_id, project))
     return made

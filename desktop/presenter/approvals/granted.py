@@ -41,6 +41,8 @@ class GrantLine:
     """The grant."""
     tool: str
     """What it is for."""
+    icon: str
+    """What kind of tool that is."""
     about: str
     """Which calls of that, as short as it can be said."""
     left: str
@@ -67,7 +69,7 @@ class GrantChoices:
     """How much they may write; empty where nobody can say it beforehand."""
 
 
-class GrantsViewModel(QObject):
+class CallGrantsViewModel(QObject):
     """Of the open chat. ``changed``: ``lines`` are others; ``said``: words for a toast."""
 
     changed = Signal()
@@ -119,8 +121,9 @@ class GrantsViewModel(QObject):
         sizes: list[tuple[str, int | None]] = []
         if type(size) is int:
             sizes = [("any size", None), *((size_words(most), most) for most in SIZES if most >= size)]
+        found = self._grants.patterns(request.tool, request.arguments, request.paths, request.project)
         return GrantChoices(
-            tuple((about_words(one, request.project), one) for one in self._grants.patterns(request)),
+            tuple((about_words(one, request.project), one) for one in found),
             tuple((count_words(number, "call"), number) for number in CALLS),
             tuple((words, minutes) for minutes, words in TIMES),
             tuple(sizes),
@@ -148,7 +151,8 @@ def line_of(grant: BoundedGrant, project: str, now: float) -> GrantLine:
     if grant.bytes_left is not None:
         until = f"{size_words(grant.bytes_left)}, {until}"
     about = about_words(grant.bounds.pattern, project).removeprefix(grant.tool).strip()
-    return GrantLine(grant.grant_id, grant.tool, about, left, until, share, share <= LOW)
+    icon = "terminal" if "(command=" in grant.bounds.pattern else "write"
+    return GrantLine(grant.grant_id, grant.tool, icon, about, left, until, share, share <= LOW)
 
 
 def ended_words(grant: BoundedGrant, project: str) -> str:

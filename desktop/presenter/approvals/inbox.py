@@ -15,7 +15,7 @@ from desktop.presenter.transcript.last_answer import LastAnswer
 if TYPE_CHECKING:
     from desktop.domain.audit import ActivityLog
     from desktop.domain.bounded_grants import GrantBounds
-    from desktop.presenter.approvals.granted import GrantsViewModel
+    from desktop.presenter.approvals.granted import CallGrantsViewModel
     from desktop.presenter.events.bridge import Bridge
 
 REMEMBERED = 32
@@ -35,7 +35,7 @@ class ApprovalsViewModel(QObject):
         super().__init__()
         self.titles: Mapping[str, str] = {} if titles is None else titles
         self._bridge = bridge
-        self.grants: GrantsViewModel | None = None
+        self.grants: CallGrantsViewModel | None = None
         """The grants of the open chat, where there are any to be had."""
         self.activity = ActivityViewModel(bridge, log, self, self.titles)
         self.last_answer = LastAnswer(self)

@@ -70,6 +70,19 @@ def refused_words(request: PermissionRequest) -> str:
     return REFUSED.format(why=f"{shown_line(request.refused).rstrip('.')}.")
 
 
+EDGES = {
+    "admin": "admin",
+    "folder": "outside the folder",
+    "network": "network",
+    "undo": "cannot be undone",
+    "confined": "not confined",
+    "changed": "changed files",
+    "text": "text from outside",
+    "other": "needs an answer",
+}
+EDGES_NAMED = 3
+
+
 def confinement_words(request: PermissionRequest) -> str:
     """What confines the call, or what an answer to it holds for."""
     if request.is_outcome:
@@ -94,6 +107,12 @@ def _edits_hold(request: PermissionRequest) -> str:
         f"{made}{or_none}. {ends}, {encoding} and file mode stay as they are. "
         "If the file changes before you answer, you are asked again and see what changed."
     )
+
+
+def past_words(request: PermissionRequest) -> str:
+    """Of a call in a chat that works up to the edge: what it goes past."""
+    named = "; ".join(f"{EDGES[one.kind]}: {one.words}" for one in request.past_edge[:EDGES_NAMED])
+    return shown_line(f"{named[:1].upper()}{named[1:]}")
 
 
 def is_unconfined(request: PermissionRequest) -> bool:

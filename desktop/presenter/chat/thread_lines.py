@@ -74,7 +74,8 @@ class ThreadRow:
             return ", ".join(filter(None, (what, self.note, "unfolded" if self.is_open else "folded")))
         if not self.job_id:
             made = f"from {self.editor}" if self.editor else ""
-            return ", ".join(part for part in (self.title, self.state, self.note, made) if part)
+            mode = "asks only at the edge" if self.icon == "edge" else ""
+            return ", ".join(part for part in (self.title, self.state, self.note, mode, made) if part)
         runs = "1 run" if len(self.runs) == 1 else f"{len(self.runs)} runs"
         return f"Job {self.title}, {runs}, {'unfolded' if self.is_open else 'folded'}"
 
@@ -195,7 +196,8 @@ def _folded_in(thread: ThreadRecord) -> str:
 
 
 def _thread(thread: ThreadRecord, now: datetime.datetime) -> ThreadRow:
-    icon = "schedules" if thread.label == JOB_LABEL else "code" if thread.editor else ""
+    icon = "schedules" if thread.label == JOB_LABEL else "edge" if thread.mode == "edge" else ""
+    icon = icon or ("code" if thread.editor else "")
     agent = "" if thread.agent == USUAL_AGENT else thread.agent
     title = thread.title or "New chat"
     state = "interrupted" if thread.state == "interrupted" else ""

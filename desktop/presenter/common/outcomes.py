@@ -57,6 +57,9 @@ DECIDED_BY: Mapping[str, OutcomeWords] = {
     "cancelled": OutcomeWords(": the run ended", "because the run ended", "The run ended"),
     "closed": OutcomeWords(": Assent was closed", "because Assent was closed", "Assent closed"),
     "setting": OutcomeWords(" by a setting", "by a setting", "A setting"),
+    "edge": OutcomeWords(
+        " unasked: it stayed within the edge of the folder", "unasked, at the edge", "Nobody was asked, at the edge"
+    ),
     "grant": OutcomeWords(" by what you granted", "by what you granted", "You, by a grant"),
     "job": OutcomeWords(" by the policy of this job", "by the policy of this job", "The job's policy"),
     "boundary": OutcomeWords("", "", "The boundary"),

@@ -105,6 +105,7 @@ def tool_part(
         facts=result_facts(result),
         elapsed_ms=_whole(facts.get("elapsed_ms")),
         detail=decision_words(facts, call.arguments),
+        at_edge=facts.get("by") == "edge",
         nested=nested_calls(facts),
         code=ran(code, result.text, is_error=result.is_error) if code and result else code,
         child=child_of(facts),

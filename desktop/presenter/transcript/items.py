@@ -148,6 +148,8 @@ class ToolPart:
     """How long it took; None: unknown."""
     detail: str = ""
     """Who decided about the call, or why, in words."""
+    at_edge: bool = False
+    """Whether it ran unasked because it stayed within the edge of its folder."""
     request: PermissionRequest | None = None
     """The question to the person while the call waits for an answer."""
     chain: tuple[str, ...] = ()

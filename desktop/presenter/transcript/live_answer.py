@@ -409,6 +409,7 @@ def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] 
         category=str(facts.get("category") or part.category),
         facts=card_facts(facts, is_error=event.is_error),
         detail=decision_words(facts, asked) or part.detail,
+        at_edge=facts.get("by") == "edge",
         nested=nested_calls(facts) or part.nested,
         code=ran(part.code, event.text, is_error=event.is_error) if part.code else None,
         child=child_of(facts),

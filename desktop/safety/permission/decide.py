@@ -20,7 +20,7 @@ from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import workspace_of
 
 CONFINED = ("bubblewrap", "landlock", "sandbox-exec")
-Because = Literal["rule", "category", "remembered", "setting", "grant"]
+Because = Literal["rule", "category", "remembered", "setting", "edge", "grant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,13 @@ def answer(
     stale: bool = False,
     remembered: bool = False,
     setting: bool = False,
+    edge: bool = False,
     granted: bool = False,
 ) -> AutoDecision:
     """``edited``: a person changed the arguments and sees the call again whatever rules say; ``stale``: it changed
     since it was approved; ``remembered``: allowed for the rest of the run; ``setting``: an opt-in covers it;
-    ``granted``: a bounded grant does, which is used only where nothing else lets the call pass.
+    ``edge``: its thread works up to the edge, and the call stays within; ``granted``: a bounded grant does, which is
+    used only where nothing else lets the call pass.
 
     Admin is never passed by a rule, and only a rule that names its tool passes more than reading (R-PRM-3, R-PRM-11).
     """
@@ -68,6 +70,8 @@ def answer(
         return AutoDecision("passes", "remembered")
     if setting:
         return AutoDecision("passes", "setting")
+    if edge:
+        return AutoDecision("passes", "edge")
     return AutoDecision("passes", "grant") if granted else _ASKS
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.bounded_grants import BoundedGrant, Grants, NoGrants
+from desktop.domain.bounded_grants import BoundedGrant, CallGrants, NoCallGrants
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.consents import ClosedPlaces
@@ -23,10 +23,12 @@ from desktop.domain.judgement import Category
 from desktop.domain.permission import Asker, AuditSink, DecidedBy, Decision, PermissionRequest, with_message
 from desktop.domain.rule_book import RuleBook, RuleMatch
 from desktop.domain.safety import Redactor, SettingsProvider
+from desktop.domain.thread_modes import AlwaysAsks, EdgeModes
 from desktop.domain.tools import PreCheck, StandsFor
 from desktop.safety.boundary.policy import only_granted
 from desktop.safety.permission.decide import AutoDecision, answer, call_facts, facts_of_other, passes_by_setting
 from desktop.safety.permission.digest import RunMemory, digest_of, signature_of, size_of
+from desktop.safety.permission.edge import past_the_edge
 from desktop.safety.permission.gated import GatedCall
 from desktop.safety.permission.granting import Granting, JudgedCall
 from desktop.safety.permission.log_entry import entry_of
@@ -34,7 +36,13 @@ from desktop.safety.permission.recovery import still_allowed, unless_unknown
 from desktop.safety.permission.trust_rules import escape_glob
 
 MAX_VOID_ANSWERS = 3
-_BY: Mapping[str, DecidedBy] = {"rule": "rule", "remembered": "remembered", "setting": "setting", "category": "setting"}
+_BY: Mapping[str, DecidedBy] = {
+    "rule": "rule",
+    "remembered": "remembered",
+    "setting": "setting",
+    "category": "setting",
+    "edge": "edge",
+}
 
 
 class PermissionGate:
@@ -54,7 +62,8 @@ class PermissionGate:
         clock: Callable[[], float] = time.time,
         consents: ClosedPlaces | None = None,
         instead: Callable[[PermissionRequest], Asker | None] = lambda _request: None,
-        grants: Grants | None = None,
+        grants: CallGrants | None = None,
+        modes: EdgeModes | None = None,
     ) -> None:
         self._asker = asker
         self._instead = instead
@@ -64,7 +73,8 @@ class PermissionGate:
         self._redactor = redactor
         self._clock = clock
         self._consents = consents
-        self._granting = Granting(NoGrants() if grants is None else grants)
+        self._granting = Granting(NoCallGrants() if grants is None else grants)
+        self._modes = AlwaysAsks() if modes is None else modes
         self._memory = RunMemory()
         self._waiting: dict[str, tuple[str, Callable[[DecidedBy, str], None]]] = {}
         self._closed = False
@@ -75,7 +85,7 @@ class PermissionGate:
         Raises what the audit log raises.
         """
         check = call.check or PreCheck(call.category)
-        judged = self._judged(call, check)
+        judged = await self._judged(call, check)
         request, facts = judged.request, judged.facts
         if call.meta.unattended is not None:
             decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
@@ -102,7 +112,7 @@ class PermissionGate:
 
     async def would_ask(self, call: GatedCall) -> bool:
         """Whether ``decide`` would ask a person now; nothing is written down, counted or used up."""
-        judged = self._judged(call, call.check or PreCheck(call.category))
+        judged = await self._judged(call, call.check or PreCheck(call.category))
         request = judged.request
         if (
             call.meta.unattended is not None
@@ -133,10 +143,16 @@ class PermissionGate:
 
     # -- before anybody is asked ---------------------------------------------------------------------------------
 
-    def _judged(self, call: GatedCall, check: PreCheck) -> JudgedCall:
-        facts = facts_of(call, check)
+    async def _judged(self, call: GatedCall, check: PreCheck) -> JudgedCall:
+        """The call with all that decides about it. In which mode its thread works is looked up now, not when its run
+        began: a person may have switched."""
+        facts, request = facts_of(call, check), _request_of(call, check, self._clock())
+        edge = request.category is not Category.READ and self._modes.mode(request.seen_in) == "edge"
+        if edge:
+            past = await asyncio.to_thread(past_the_edge, request, check, self._modes)
+            request = replace(request, past_edge=past)
         signature = signature_of(facts, check, call.target.spec.version)
-        return JudgedCall(_request_of(call, check, self._clock()), facts, signature, size_of(check))
+        return JudgedCall(request, facts, signature, size_of(check), within_edge=edge and not request.past_edge)
 
     def _before(self, call: JudgedCall, rule: RuleMatch | None, *, granted: bool) -> AutoDecision:
         """What rules, memory, settings and grants say of a call before anybody is asked."""
@@ -148,6 +164,7 @@ class PermissionGate:
             stale=request.stale,
             remembered=self._memory.allows(request.run_id, call.signature),
             setting=passes_by_setting(settings, request.paths, request.preview, request.judgements),
+            edge=call.within_edge and not self._closed,
             granted=granted,
         )
 

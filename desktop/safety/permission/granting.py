@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from desktop.domain.bounded_grants import BoundedGrant, Grants
+from desktop.domain.bounded_grants import BoundedGrant, CallGrants
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
@@ -24,12 +24,14 @@ class JudgedCall:
     """Which calls are like it."""
     size: int | None
     """Bytes that it writes, where its request says exactly that."""
+    within_edge: bool = False
+    """Its thread works up to the edge of its folder, and the call stays within."""
 
 
 class Granting:
     """The gate's way to the grants."""
 
-    def __init__(self, grants: Grants) -> None:
+    def __init__(self, grants: CallGrants) -> None:
         self._grants = grants
 
     def covering(self, call: JudgedCall) -> BoundedGrant | None:

@@ -12,11 +12,11 @@ import io
 import os
 import stat
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, BinaryIO, Protocol, TypeVar
 
-from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
+from desktop.domain.errors import BoundaryViolation, CannotBeUndone, KnownError, ToolFailure
 from desktop.domain.file_changes import (
     ABSENT,
     ChangeApplier,
@@ -43,6 +43,14 @@ from desktop.store.kept_files import KeptFiles
 T = TypeVar("T")
 FILE_CAP, CALL_CAP, MOST_FILES = 32_000_000, 256_000_000, 20_000
 """Bytes of one content, bytes of all contents of one call, and files of one call that are kept."""
+NOT_KEPT: Mapping[NotKept, str] = {
+    "too big": "a file is too big to be kept for undoing",
+    "too many": "these are more files than are kept for undoing",
+    "a key": "a file holds a key, and is kept nowhere",
+    "no room": "it is more than is kept for undoing",
+    "unreadable": "what is there cannot be read, so it cannot be kept for undoing",
+}
+"""Why a call cannot be undone, in words that go on in a sentence."""
 _SINGLY = 16
 """Of more contents than that the disk is told once to write them all."""
 
@@ -114,30 +122,38 @@ class KeepingRecorder:
     ) -> WriteOutcome:
         """Replace a file's content at once, as ``files.write_atomic``; what was there can be had back."""
         found = await asyncio.to_thread(_about_to_write, files, path, data, expected)
+        if found is None and context.at_edge and files.explain(path, Access.WRITE).allowed:
+            raise CannotBeUndone(NOT_KEPT["unreadable"])
         if found is None:  # it is refused, in the words of who refuses it
             return await asyncio.to_thread(files.write_atomic, path, data, expected=expected)
         changes, images, identity = found
-        record = await self._begin(changes, images, origin_of(context), ())
+        record = await self._begin(changes, images, origin_of(context), (), whole=context.at_edge)
         return await self._to_its_end(record, lambda: files.write_atomic(path, data, expected=identity), bool)
 
     async def commit(
         self, changes: Sequence[FileChange], contents: Contents, context: ToolCallContext, summary: str = ""
     ) -> tuple[ChangeConflict, ...]:
         """Make all the changes or none; what was there can be had back."""
-        conflicts, _ = await self.make(changes, contents, origin_of(context, summary), ())
+        conflicts, _ = await self.make(changes, contents, origin_of(context, summary), (), whole=context.at_edge)
         return conflicts
 
     async def make(
-        self, changes: Sequence[FileChange], contents: Contents, origin: ChangeOrigin, undoes: Sequence[str]
+        self,
+        changes: Sequence[FileChange],
+        contents: Contents,
+        origin: ChangeOrigin,
+        undoes: Sequence[str],
+        *,
+        whole: bool = False,
     ) -> tuple[tuple[ChangeConflict, ...], str]:
         """The same for changes of any origin, with the id of the change that was made; ``undoes``: the ids of those
-        that it undoes."""
+        that it undoes. ``whole``: only if all of it can be undone, else CannotBeUndone."""
         place = WorkPlace(origin.project)
         files, applier = self._keeping.files.within(place), self._keeping.applier.within(place)
         wanted = [change for change in changes if change.before != change.after]
         if not wanted:
             return (), ""
-        record = await self._begin(wanted, _Sources(files, contents), origin, undoes)
+        record = await self._begin(wanted, _Sources(files, contents), origin, undoes, whole=whole)
         conflicts = await self._to_its_end(record, lambda: applier.apply(wanted, contents), lambda found: not found)
         return conflicts, "" if conflicts else record.change_id
 
@@ -161,11 +177,20 @@ class KeepingRecorder:
     # -- keeping ------------------------------------------------------------------------------------------------------
 
     async def _begin(
-        self, changes: Sequence[FileChange], sources: _Sources, origin: ChangeOrigin, undoes: Sequence[str]
+        self,
+        changes: Sequence[FileChange],
+        sources: _Sources,
+        origin: ChangeOrigin,
+        undoes: Sequence[str],
+        *,
+        whole: bool = False,
     ) -> KeptChange:
         async with self._one:
             images = _Images(self._keeping, sources)
             files = await asyncio.to_thread(images.keep, changes)
+            lost = next((one for one in files if one.not_kept), None) if whole else None
+            if lost is not None:
+                raise CannotBeUndone(f"{NOT_KEPT[lost.not_kept]} ({lost.change.path})")
             record = KeptChange(new_id(), time.time(), files, origin, tuple(undoes), "begun")
             try:
                 await self._keeping.changes.begin(record=record, contents=images.stored)
@@ -227,7 +252,7 @@ def origin_of(context: ToolCallContext, summary: str = "") -> ChangeOrigin:
         context.chain,
         meta.project,
         summary,
-        asked=not context.unasked,
+        asked=not context.unasked and not context.at_edge,
     )
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from desktop.domain.bounded_grants import MOST_BYTES, MOST_CALLS, MOST_SECONDS, BoundedGrant, GrantBounds, GrantEnd
 from desktop.domain.call_facts import CallFacts
@@ -20,7 +20,6 @@ from desktop.domain.errors import ConfigurationError, NotFound
 from desktop.domain.ids import new_id
 from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import PermissionRequest
 from desktop.services.rules.text import literally, problem_of, proposed, read_rule
 from desktop.services.rules.trust import Entry, RuleSet
 from desktop.services.threads.masking import HOLDS_A_KEY, Mask
@@ -49,7 +48,7 @@ class Held:
 
 
 class GrantBook:
-    """Implements ``domain.bounded_grants.Grants`` and ``GrantPort``. ``open`` it before the first call. Used on the
+    """Implements ``domain.bounded_grants.CallGrants`` and ``GrantPort``. ``open`` it before the first call. Used on the
     loop."""
 
     def __init__(
@@ -153,16 +152,16 @@ class GrantBook:
         """Those that ended since Assent was started, the latest first."""
         return tuple(one for one in reversed(self._ended) if one.seen_in == thread_id)
 
-    def patterns(self, request: PermissionRequest) -> tuple[str, ...]:
+    def patterns(self, tool: str, arguments: Mapping[str, Any], paths: Sequence[str], project: str) -> tuple[str, ...]:
         """Exactly this; of a file also those beside it, below its folder and in the project."""
-        path = request.paths[0] if len(request.paths) == 1 and "path" in request.arguments else ""
+        path = paths[0] if len(paths) == 1 and "path" in arguments else ""
         known = {"path": path} if path else {}
         folder = os.path.dirname(path)
-        found = [proposed(request.tool, request.arguments, known)]
+        found = [proposed(tool, arguments, known)]
         if folder not in ("", "/"):
-            found += [f"{request.tool}(path={literally(folder)}/{rest})" for rest in ("*", "**")]
-            if request.project and folder.startswith(f"{request.project}/"):
-                found.append(f"{request.tool}(path={literally(request.project)}/**)")
+            found += [f"{tool}(path={literally(folder)}/{rest})" for rest in ("*", "**")]
+            if project and folder.startswith(f"{project}/"):
+                found.append(f"{tool}(path={literally(project)}/**)")
         return tuple(one for one in dict.fromkeys(found) if problem_of(one, "allow") is None)
 
     async def settle(self) -> None:

@@ -143,7 +143,8 @@ class EditFile:
         known = self._versions.known(thread_id, verdict.resolved)
         shown = preview_of(verdict.resolved, prepared.file, prepared.edits, prepared.places, prepared.after)
         bound = {**_bound(prepared, known), "changed": changed}
-        return judged(verdict, Category.WRITE, preview={**shown, "size": len(prepared.data), "bound": bound})
+        preview = {**shown, "size": len(prepared.data), "bound": bound}
+        return replace(judged(verdict, Category.WRITE, preview=preview), undoable=True)
 
     def _compare(self, thread_id: str, path: str, edits: Any, prepared: Prepared) -> str:
         """What changed since a person was asked about this very call, or "". Raises ToolFailure where the file is not

@@ -246,7 +246,8 @@ class WriteFile:
             return judged(verdict, Category.WRITE)
         if why := cannot_hold(verdict.resolved) or not_utf8(content):
             return replace(judged(verdict, Category.WRITE), denied=why)
-        return judged(verdict, Category.WRITE, preview=self._preview(files, verdict, content))
+        shown = judged(verdict, Category.WRITE, preview=self._preview(files, verdict, content))
+        return replace(shown, undoable=True)
 
     def _preview(self, files: GuardedFiles, verdict: PathVerdict, content: str) -> dict[str, Any]:
         """Before and after, each at most 200 KB; ``notes`` say what is not shown."""

@@ -208,6 +208,7 @@ class CommandRehearsal:
             preview={**before.preview, **self._preview()},
             identity={},
             rehearsable=False,
+            undoable=True,
         )
 
     def _preview(self) -> Mapping[str, Any]:

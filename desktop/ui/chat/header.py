@@ -25,6 +25,8 @@ PROJECT_KEYS = "Ctrl+Shift+O"
 MIN_TITLE = 140
 NARROW = 640
 """Pixels at 100 % below which the folder is shown by its icon alone."""
+ROOMY = 860
+"""Below this the mode is shown by its icon alone."""
 EDITING = 320
 MIN_CHIP = 110
 FOLDER = 28
@@ -136,6 +138,7 @@ class ThreadHeader(QFrame):
         sized(self, height=48, min_width=240)
         self._title = EditableTitle("New chat", "Title of this chat", hugs=True)
         self.project = Button(NO_FOLDER, icon="folder", small=True, chevron=True, shrinks=True)
+        self.mode = Button("asks each time", icon="ask", small=True, chevron=True, shrinks=True)
         self.title, self.field = self._title.text, self._title.field
         self.job = Button("Job", icon="schedules", small=True, shrinks=True)
         self.job.setVisible(False)
@@ -168,6 +171,7 @@ class ThreadHeader(QFrame):
         row.addWidget(self._title)
         self.chips = Row(spacing=4)
         self.chips.addWidget(self.project)
+        self.chips.addWidget(self.mode)
         row.addLayout(self.chips)
         row.addStretch(1)
         row.addWidget(self.job)
@@ -195,6 +199,14 @@ class ThreadHeader(QFrame):
         what = f"{short_path(path)} {closed}" if closed else about
         self.project.setToolTip(plain_tip(f"{shown_line(what)}. Choose the folder ({PROJECT_KEYS})"))
         self.project.setAccessibleName(f"Folder: {name}{f', {closed}' if closed else ''}")
+        self._fit()
+
+    def show_mode(self, words: str, icon: str, closed: str = "") -> None:
+        """Show whether calls of the chat ask each time; ``closed``: why that cannot be changed now."""
+        self.mode.set_icon(icon)
+        self.mode.set_label(words)
+        self.mode.setToolTip(plain_tip(f"This chat {words if icon == 'ask' else f'asks {words}'}. {closed}".strip()))
+        self.mode.setAccessibleName(f"Mode: {words}")
         self._fit()
 
     def show_job(self, job: ThreadJob | None) -> None:
@@ -250,6 +262,7 @@ class ThreadHeader(QFrame):
     def _fit(self) -> None:
         px = theme().px
         self.project.set_bare(self.width() < px(NARROW))
+        self.mode.set_bare(self.width() < px(ROOMY))
         self.project.setMinimumWidth(min(self.project.sizeHint().width(), px(MIN_CHIP)))
         self.changes.setVisible(self.width() >= px(WITH_CHANGES))  # else it is a tab away
         beside = [
@@ -257,6 +270,7 @@ class ThreadHeader(QFrame):
             for one in (
                 self._fold,
                 self.project,
+                self.mode,
                 self.job,
                 self.editor,
                 self.other,

@@ -9,6 +9,7 @@ from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
+from desktop.presenter.chat.edge import EdgeViewModel
 from desktop.presenter.chat.from_servers import FromServers
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.other_agent import OtherAgentViewModel
@@ -57,6 +58,8 @@ class ChatModels:
     """What was changed in the thread."""
     variables: ThreadVariables
     """The variables of a thread."""
+    edge: EdgeViewModel
+    """In which mode the open chat works."""
     projects: ProjectsViewModel
     """The folder that the open chat works in."""
     other: OtherAgentViewModel

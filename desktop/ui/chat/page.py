@@ -16,6 +16,7 @@ from desktop.domain.undo import UndoPreview
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.common.exporting import file_name
 from desktop.ui.chat.composer.view import Composer
+from desktop.ui.chat.edge import EdgeChip
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.projects import ProjectChip
@@ -132,6 +133,7 @@ class ChatPage(QWidget):
         self.threads.new_chat_in.connect(self._new_chat_in)
         self._project = ProjectChip(self, models, self.pane)
         models.projects.said.connect(self.toast.say)
+        self._edge = EdgeChip(self, models.edge, self.pane.header, self.toast)
         self.threads.rename_wanted.connect(self._rename)
         self._variables = Variables(self, models, self.toast)
         models.threads.said.connect(self.toast.say)

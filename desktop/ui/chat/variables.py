@@ -44,5 +44,5 @@ class Variables(QObject):
 
     def _undo(self, token: str) -> None:
         """Undo the last change of a variable, else of the list of threads."""
-        if not self._models.variables.undo(token):
+        if not self._models.variables.undo(token) and not self._models.edge.undo(token):
             self._models.threads.undo(token)

@@ -198,5 +198,6 @@ async def test_threads_from_before_there_were_projects_have_none(tmp_path):
     connection.close()
     store = Store(path)
     await store.open()
-    assert [(t.title, t.project) for t in await store.threads.list_all()] == [("Old", "")]
+    assert [(t.title, t.project, t.mode) for t in await store.threads.list_all()] == [("Old", "", "ask")]
+    assert await store.threads.at_edge() == []
     await store.close()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from desktop.domain.bounded_grants import GrantBounds
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.words import count_words
-from desktop.presenter.approvals.granted import GrantsViewModel, clock_words
+from desktop.presenter.approvals.granted import CallGrantsViewModel, clock_words
 from desktop.ui.approvals.request.editing import CANCEL
 from desktop.ui.widgets.controls.fields import Combo, Labelled
 from desktop.ui.widgets.dialogs.base import DialogAnswer
@@ -29,7 +29,7 @@ LONGEST = 70
 class GrantDialog(ScrolledDialog):
     """What to grant with the answer to one request. ``bounds`` is what is chosen."""
 
-    def __init__(self, window: QWidget, request: PermissionRequest, grants: GrantsViewModel) -> None:
+    def __init__(self, window: QWidget, request: PermissionRequest, grants: CallGrantsViewModel) -> None:
         answers = (CANCEL, DialogAnswer("allow", "Allow these", "primary"))
         super().__init__(window, f"Allow a few calls of {shown_line(request.tool)[:60]}?", WORDS, answers, width=520)
         self._grants = grants
@@ -73,7 +73,7 @@ class GrantDialog(ScrolledDialog):
 
 
 def grant_some(
-    window: QWidget, request: PermissionRequest, grants: GrantsViewModel, allow: Callable[[GrantBounds], None]
+    window: QWidget, request: PermissionRequest, grants: CallGrantsViewModel, allow: Callable[[GrantBounds], None]
 ) -> GrantDialog:
     """Ask what to grant; ``allow`` is called with it."""
     dialog = GrantDialog(window, request, grants)

@@ -12,7 +12,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.approvals.call_words import asks_words
 from desktop.presenter.approvals.request_facts import Fact, asked_by, request_facts
-from desktop.presenter.approvals.request_words import ASKS, is_command
+from desktop.presenter.approvals.request_words import ASKS, is_command, past_words
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import elided, glyph
@@ -91,6 +91,8 @@ class RequestHead(QWidget):
         facts = Column(spacing=5)
         for caption, widget in _facts(request, thread_title, titles or {}):
             facts.addLayout(caption_value(caption, widget))
+        if request.past_edge:
+            facts.addLayout(caption_value("Past the edge", Paragraph(past_words(request))))
         if request.rule:
             facts.addLayout(caption_value("Asked for by", self._rule(request.rule, linked=with_deny_all)))
         lower.addLayout(facts, 1)

@@ -26,7 +26,7 @@ class _GrantRow(QWidget):
     def __init__(self, line: GrantLine) -> None:
         super().__init__()
         row = Row(self, spacing=8)
-        row.addWidget(Icon("terminal" if line.tool == "bash" else "write", "ask" if line.low else "text-2", 16))
+        row.addWidget(Icon(line.icon, "ask" if line.low else "text-2", 16))
         what = f"{shown_line(line.tool)} {shown_line(line.about)}".strip()
         row.addWidget(Text(what, "small", elide="middle"), 1)
         bar = MeterBar(f"Left of {what}", "ask" if line.low else "text-2")

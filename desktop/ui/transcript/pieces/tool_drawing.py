@@ -103,6 +103,8 @@ def draw_state(canvas: Canvas, part: ToolPart, clock: str, rect: QRectF) -> floa
     if part.own_words and part.state == "done":
         icon, token, clock = "info", "text-2", ""
         word = "it says done" if "says that it is done" in part.result else "it says failed"
+    if part.at_edge and part.state == "done":  # nobody said yes to it
+        icon, word = "edge", f"{word} unasked"
     if clock:
         word = f"{word} {clock}"
     weight = None if token == "text-3" else 500

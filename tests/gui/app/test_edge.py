@@ -1,0 +1,99 @@
+"""The mode of a chat: explained once, shown in the head and the list, and every call goes by it from then on."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from desktop.domain.audit import AuditFilter
+from desktop.presenter.chat.edge import NO_FOLDER
+from desktop.presenter.chat.threads import ThreadRole
+from desktop.ui.chat.edge import EdgeDialog
+from tests.gui.app.kit import HELLO, call
+
+
+def dialog_of(app):
+    found = [one for one in app.window.findChildren(EdgeDialog) if one.isVisible()]
+    return found[0] if found else None
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", "propagateSizeHints")
+@pytest.mark.spec("R-ASK-1")
+async def test_a_chat_is_switched_to_the_edge_and_back_and_no_other_is(start, tmp_path: Path):
+    project = tmp_path / "person" / "tides"
+    project.mkdir(parents=True)
+    app = await start(
+        HELLO,
+        call("write_file", path="in.md", content="text"),
+        call("write_file", path=".git/hooks/pre-commit", content="#!/bin/sh\n"),
+        HELLO,
+        HELLO,
+        call("write_file", path="later.md", content="text"),
+        HELLO,
+    )
+    edge, header = app.models.edge, app.page.pane.header
+    if edge._modes.unconfined():
+        pytest.skip("nothing confines commands here")
+    assert (header.mode.label, edge.closed) == ("asks each time", NO_FOLDER)
+    edge.choose("edge")
+    assert edge.mode == "ask", "without a folder there is no edge"
+    app.models.projects.use(str(project))
+    await app.until_true(lambda: header.project.label == "tides", "the project")
+    app.say("hello")
+    await app.answered("Hello there.")
+    first = app.models.chat.thread_id
+
+    edge.choose("edge")
+    await app.until_true(lambda: dialog_of(app), "the first switch is explained")
+    assert edge.mode == "ask"
+    QTest.keyClick(dialog_of(app).buttons["keep"], Qt.Key.Key_Escape)
+    await app.until_true(lambda: dialog_of(app) is None, "it closes")
+    assert edge.mode == "ask", "Esc keeps asking"
+    edge.choose("edge")
+    await app.until_true(lambda: dialog_of(app), "it is explained until it was agreed to")
+    dialog_of(app).answer("switch")
+    await app.until_true(lambda: header.mode.label == "at the edge", "the chip")
+    rows = app.page.threads._model
+    await app.until_true(
+        lambda: "edge" in [rows.index(at).data(ThreadRole.ICON) for at in range(rows.rowCount())], "the list"
+    )
+
+    app.say("write")
+    request = await app.asked()
+    assert [one.kind for one in request.past_edge] == ["admin"], "a hook asks"
+    assert (project / "in.md").read_text() == "text", "what is inside was written unasked"
+    app.models.approvals.answer(request.request_id, "deny", digest=request.digest)
+    await app.until_true(app.page.pane.foot.composer.stop.isHidden, "the run is over")
+    page = await app.models.services.store.audit.page(AuditFilter(by="edge"))
+    assert [row.entry.tool for row in page.rows] == ["write-file"], "the log says that nobody was asked"
+    assert [one.at_edge for one in app.calls[:2]].count(True) == 1, "and so does the card"
+
+    await _no_other_takes_it_over(app, project, first)
+    await _and_back(app, first)
+
+
+async def _no_other_takes_it_over(app, project, first):
+    header = app.page.pane.header
+    app.page.new_chat()
+    await app.until_true(lambda: header.mode.label == "asks each time", "a new chat asks")
+    app.models.projects.use(str(project))
+    app.say("hello")
+    await app.until_true(lambda: app.models.chat.thread_id not in ("", first), "another chat")
+    assert app.models.edge.mode == "ask", "it takes no mode over from the other"
+    await app.until_true(app.page.pane.foot.composer.stop.isHidden, "the run is over")
+
+
+async def _and_back(app, first):
+    edge, header = app.models.edge, app.page.pane.header
+    app.page.open(first)
+    await app.until_true(lambda: header.mode.label == "at the edge", "the first one is as it was")
+    edge.choose("ask")
+    await app.until_true(lambda: header.mode.label == "asks each time", "and back, without a dialog")
+    assert dialog_of(app) is None
+    app.page.toast._undo.click()
+    await app.until_true(lambda: header.mode.label == "at the edge", "Undo of the toast")
+    edge.choose("ask")
+    await app.until_true(lambda: header.mode.label == "asks each time", "and back once more")
+    app.say("write later")
+    assert (await app.asked()).arguments["path"] == "later.md"
