@@ -30,6 +30,8 @@ LINES, NAMES = 200, 500
 """Found lines, or names, of one call unless it says otherwise."""
 SLICE = 25
 """Found files that rules are asked about before others have their turn on the loop."""
+ROUNDS = 8
+"""How often a search is made anew without what may not be shown."""
 _SYNTAX = (
     "The expression cannot be used: {why}. It is in RE2's syntax, which has no look-around and no references back. "
     "With literal set to true the pattern is plain text."
@@ -113,8 +115,6 @@ class FoundInTree:
     """Each path from the root on, with what was found there; none that may not be shown."""
     said: Mapping[str, Any]
     """What the child says of the whole: how many files it saw, what it left aside."""
-    kept_back: int
-    """How many files are not shown, for the boundary or a rule is against it."""
 
     def shown_path(self, path: str) -> str:
         """A path as the model can give it to other tools."""
@@ -139,37 +139,50 @@ class _TreeTool:
         return judged(await asyncio.to_thread(boundary.explain, args.get("path", "."), Access.LIST), Category.READ)
 
     async def _find(self, method: str, args: Mapping[str, Any], context: ToolCallContext, **more: Any) -> FoundInTree:
-        """Ask the child, and keep what the boundary vouches for."""
+        """Ask the child, and keep what the boundary vouches for. What may not be shown is closed, and the search made
+        anew without it: neither how many there are nor where it was cut tells whether something is in such a file."""
         context.meta.cancellation.check()
         boundary = self._boundary.within(context.meta.work_place)
         area = await asyncio.to_thread(boundary.area, args.get("path", "."))
-        ground = {
-            "root": _packed(area.root),
-            "top": _packed(area.top),
-            "closed": [_packed(path) for path in area.closed],
-            "closed_objects": [list(one) for one in area.closed_objects],
-            "ignored": args.get("ignored", False),
-        }
-        stream = self._child.stream(method, {"ground": ground, "skip": args.get("skip", 0), **more})
-        found: list[tuple[str, Mapping[str, Any]]] = []
+        closed = list(area.closed)
+        for _ in range(ROUNDS):
+            ground = {
+                "root": _packed(area.root),
+                "top": _packed(area.top),
+                "closed": [_packed(path) for path in closed],
+                "closed_objects": [list(one) for one in area.closed_objects],
+                "ignored": args.get("ignored", False),
+            }
+            found, said = await self._asked(method, {"ground": ground, "skip": args.get("skip", 0), **more})
+            whole = [_found_path(area, path, item) for path, item in found]
+            allowed = await asyncio.to_thread(boundary.vouched, whole)
+            hidden = [one.path for one, may in zip(whole, allowed, strict=True) if not may]
+            for at, one in enumerate(whole):
+                if allowed[at] and self._kept_back(one.path, context.meta):
+                    hidden.append(one.path)
+                if at % SLICE == SLICE - 1:
+                    await asyncio.sleep(0)
+            if not hidden:
+                files = int(said.get("files", 0)) + len(closed) - len(area.closed)
+                return FoundInTree(area, args.get("path", ""), tuple(found), {**said, "files": files})
+            closed += hidden
+        raise ToolFailure(
+            "Too much here may not be read by agents: look in a folder further below.", code="file.failed"
+        )
+
+    async def _asked(
+        self, method: str, params: Mapping[str, Any]
+    ) -> tuple[list[tuple[str, Mapping[str, Any]]], Mapping[str, Any]]:
+        """What the child found, and what it says of the whole."""
+        stream = self._child.stream(method, params)
         try:
-            async for item in stream:
-                found.append((_unpacked(item["path"]), item))
+            return [(_unpacked(item["path"]), item) async for item in stream], stream.value or {}
         except ChildRefused as error:
             if error.code != "search.expression":
                 raise
             raise ToolFailure(_SYNTAX.format(why=str(error).rstrip(".")), code="tool.validation") from error
         finally:
             stream.cancel()
-        whole = [_found_path(area, path, item) for path, item in found]
-        allowed = await asyncio.to_thread(boundary.vouched, whole)
-        kept = []
-        for at, (one, place, may) in enumerate(zip(found, whole, allowed, strict=True)):
-            if may and not self._kept_back(place.path, context.meta):
-                kept.append(one)
-            if at % SLICE == SLICE - 1:
-                await asyncio.sleep(0)
-        return FoundInTree(area, args.get("path", ""), tuple(kept), stream.value or {}, len(found) - len(kept))
 
     def _kept_back(self, path: str, meta: RunMeta) -> bool:
         """Whether a rule denies the plain call that would show this file, or asks first."""
@@ -311,8 +324,6 @@ def _notes(finding: FoundInTree, count: int, noun: str, *, skip: int, cut: bool)
         notes.append(f"nothing found{after} in {count_words(int(said.get('files', 0)), 'file')}")
         if ignored := int(said.get("ignored", 0)):
             notes.append(f"left out as ignored: {ignored:,}")
-    if finding.kept_back:
-        notes.append(f"not shown, for they may not be read: {count_words(finding.kept_back, 'file')}")
     if unread := int(said.get("unread", 0)):
         named = ", ".join(shown_name(_unpacked(path)) for path in said.get("unreadable", ()))
         notes.append(f"could not be read: {named}{f' and {unread - 5:,} more' if unread > 5 else ''}")

@@ -141,9 +141,13 @@ async def test_a_folder_that_is_swapped_for_a_link_meanwhile_leads_to_nothing(fi
 async def test_a_rule_about_reading_keeps_found_files_back(bench: Bench, policy: str) -> None:
     finder = Finder(bench, f"read-file(path=**/*.pem,$policy={policy}) list-directory(path=hidden/**,$policy={policy})")
     finder.made(a_pem="key\n", a_txt="key\n", hidden__b_txt="key\n")
-    assert await finder.lines("key") == (
-        "a.txt\n1:key\n\nhidden/b.txt\n1:key\n[Not shown, for they may not be read: 1 file]"
+    assert await finder.lines("key") == "a.txt\n1:key\n\nhidden/b.txt\n1:key"
+    assert await finder.lines("key", limit=1) == (
+        "a.txt\n1:key\n[1 line shown, there are more: narrow the search, or skip 1]"
     )
+    for guess in ("key$", "nothing"):  # nothing tells whether it is in the file that may not be read
+        told = await finder.lines(guess, globs=["*.pem"])
+        assert told == "[Nothing found in 4 files]"
     assert "b.txt" not in await finder.names("*.txt")
     await finder.child.stop()
 
