@@ -52,7 +52,7 @@ async def test_one_is_switched_on_spoken_to_and_asked_about_and_its_words_are_ma
     await app.answered("Written.")
     assert (app.home.path / "workspace" / "made.txt").read_text() == "hello"
     shown = [(call.title or call.tool, call.own_words) for call in app.calls]
-    assert shown == [("Search", True), ("write-file", False)]
+    assert shown == [("Search", True), ("write-file", False), ("Plan", True)], "the plan stays as it was left"
     assert app.composer.mode.label == "Build mode"
     page._open.clear()
     page.refresh()
