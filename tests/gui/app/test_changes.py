@@ -72,7 +72,11 @@ async def test_a_write_that_was_allowed_is_told_shown_undone_and_undone_again(st
     assert {(entry.by, entry.decision) for entry in await undos_in(log)} == {("user", "allow_once")}
     assert os.listdir(workspace / "new") == ["list.md"]
     await app.end()
+    await on_a_later_day(start, app, workspace)
 
+
+async def on_a_later_day(start, app, workspace) -> None:
+    """All of it is there, can be undone, and goes with the chat."""
     later = await start(home=app.home.path, joined=True)
     later.startup._shell.run_command("changes")
     panel = later.page.side.changes
