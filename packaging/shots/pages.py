@@ -484,6 +484,7 @@ ALSO_AT_200 = (
     "26-edit",
     "02-approval-write",
     "02-approval-shell",
+    "22-outcome",
     "02-dialog-over-thread",
     "08-first-run",
     "07-models",
