@@ -55,7 +55,7 @@ def _facts(request: PermissionRequest, thread_title: str) -> Iterator[Fact]:
     kind = preview.get("kind")
     if request.is_outcome:
         yield Fact("Ran in", str(preview.get("cwd", "")))
-        yield Fact("", made_of(request), "less")
+        yield Fact("", made_of(request), "quiet")
         yield from _variables(request)
     elif kind == "command":
         yield Fact("Runs in", str(preview.get("cwd", "")))
