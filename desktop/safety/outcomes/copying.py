@@ -29,8 +29,8 @@ Manifest = dict[str, tuple[int, ...]]
 
 
 def copied(real_root: str, copy: str, closed: tuple[str, ...]) -> Manifest:
-    """Copy a folder into an empty one, without what is ``closed`` and without pipes, sockets and devices; what cannot
-    be read is left out, too: the command could not read it either. Raises NoCopy where it is too much. Blocks."""
+    """Copy a folder into an empty one, without what is in ``closed`` places and without pipes, sockets and devices; what
+    cannot be read is left out, too: the command could not read it either. Raises NoCopy where it is too much. Blocks."""
     manifest: Manifest = {}
     size, folders, waiting = 0, [], [""]
     while waiting:
@@ -38,15 +38,19 @@ def copied(real_root: str, copy: str, closed: tuple[str, ...]) -> Manifest:
         for entry in _entries(os.path.join(real_root, inner)):
             relative = os.path.join(inner, entry.name)
             target, status = os.path.join(copy, relative), entry.stat(follow_symlinks=False)
-            if any(is_within(entry.path, place) for place in closed) or is_special(status):
+            if is_special(status):
                 continue
             if len(manifest) >= MAX_FILES:
                 raise NoCopy(f"{real_root} holds more than {MAX_FILES:,} files, and they would have to be copied.")
+            is_closed = any(is_within(entry.path, place) for place in closed)
             if stat.S_ISDIR(status.st_mode):
                 os.mkdir(target, 0o700)
                 folders.append((relative, status))
-                waiting.append(relative)
+                waiting += [] if is_closed else [relative]
                 manifest[relative] = ()
+            elif is_closed:  # something has to be there, for an empty file to be laid over it
+                os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600))
+                manifest[relative] = looks(os.lstat(target))
             elif stat.S_ISLNK(status.st_mode):
                 os.symlink(os.readlink(entry.path), target)
                 manifest[relative] = looks(os.lstat(target))

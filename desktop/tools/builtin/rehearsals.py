@@ -163,7 +163,11 @@ class CommandsInCopies:
             raise RealFilesChanged(_changed(sorted(reading.meanwhile)))
         if not chosen:
             return
-        conflicts = await self._recorder.commit(chosen, copy, context, run.summary)
+        resume = context.pause()  # what was begun is made to its end, however long that takes
+        try:
+            conflicts = await self._recorder.commit(chosen, copy, context, run.summary)
+        finally:
+            resume()
         if conflicts:
             raise RealFilesChanged(_changed([conflict.path for conflict in conflicts]))
 

@@ -163,3 +163,17 @@ def test_what_somebody_else_made_of_a_file_is_shown_beside_what_the_command_made
     sides = copy.sides(change)
     assert (sides.was, sides.before, sides.after) == ("note\n", "theirs\n", "note\nmine\n")
     assert copy.look_again(reading).saved_at[change.path] == pytest.approx(note.stat().st_mtime)
+
+
+@pytest.mark.spec("R-OUT-1", "R-FS-3")
+def test_what_is_denied_is_as_closed_in_a_copy_and_is_no_change(each: Rehearsals) -> None:
+    workspace = each.world.workspace
+    (workspace / "shut").mkdir()
+    (workspace / "shut" / "key").write_text("PRIVATE")
+    (workspace / "secret").write_text("PRIVATE")
+    each.world.change(denied=(str(workspace / "shut"), str(workspace / "secret")))
+    script = "cat shut/key secret; echo x > shut/more; rm -rf shut secret; mv shut away; echo x >> sub/existing.txt; :"
+    outcome, reading, _ = each.run(script)
+    assert "PRIVATE" not in outcome.output
+    assert lines(reading, str(workspace)) == ["~ sub/existing.txt"]
+    assert ((workspace / "shut" / "key").read_text(), (workspace / "secret").read_text()) == ("PRIVATE", "PRIVATE")
