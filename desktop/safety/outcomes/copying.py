@@ -29,8 +29,9 @@ Manifest = dict[str, tuple[int, ...]]
 
 
 def copied(real_root: str, copy: str, closed: tuple[str, ...]) -> Manifest:
-    """Copy a folder into an empty one, without what is in ``closed`` places and without pipes, sockets and devices; what
-    cannot be read is left out, too: the command could not read it either. Raises NoCopy where it is too much. Blocks."""
+    """Copy a folder into an empty one, without what is in ``closed`` places and without pipes, sockets and devices.
+    What cannot be read is left out, too: the command could not read it either. Raises NoCopy where it is too much.
+    Blocks."""
     manifest: Manifest = {}
     size, folders, waiting = 0, [], [""]
     while waiting:
