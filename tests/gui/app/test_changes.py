@@ -124,3 +124,24 @@ async def test_a_file_with_a_known_secret_is_changed_and_kept_nowhere(start):
     await app.until_true(lambda: len(panel.calls.rows.lines) == 1, "it has its row")
     assert panel.calls.rows.lines[0].note == "a file of keys, not kept"
     assert not any(path.is_file() for path in (app.home.path / "data" / "changes").rglob("*"))
+
+
+@pytest.mark.spec("R-UND-1", "R-UND-2")
+async def test_what_a_command_did_is_undone_like_any_call(start):
+    command = "printf 'new\n' > made.txt && mv old.txt moved.txt"
+    app = await start(call("bash", command=command), [{"text": "Moved."}], joined=True)
+    workspace = app.home.path / "workspace"
+    (workspace / "old.txt").write_text("old\n")
+    app.say("Move it")
+    request = await app.asked()
+    app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
+    await app.answered("Moved.")
+    assert sorted(path.name for path in workspace.iterdir()) == ["made.txt", "moved.txt"]
+    app.startup._shell.run_command("undo")
+    panel = app.page.side.changes
+    await app.until_true(lambda: len(panel.calls.rows.lines) == 1, "the command has its row")
+    assert panel.calls.rows.lines[0].icon == "terminal"
+    panel.calls.select(0)
+    await undone(app, panel.detail.call.click)
+    await app.until_true(lambda: [path.name for path in workspace.iterdir()] == ["old.txt"], "all of it is undone")
+    assert (workspace / "old.txt").read_text() == "old\n"
