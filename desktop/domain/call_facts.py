@@ -43,3 +43,5 @@ class CallFacts:
     also: str = ""
     """Another name of it for rules that deny or ask: ``tides-read-resource`` for the resources of the server tides, and
     the tool whose refusals hold for it (``ToolSpec.bound_by``)."""
+    asks: bool = False
+    """A person is asked about it although it only reads (``PreCheck.asks``)."""

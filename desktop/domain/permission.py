@@ -104,6 +104,9 @@ class PermissionRequest:
     past_edge: tuple[PastEdge, ...] = ()
     """Of a call in a thread that works up to the edge: why it asks."""
 
+    asks: str = ""
+    """Why a person is asked although the call only reads, as in ``PreCheck``."""
+
     @property
     def seen_in(self) -> str:
         """The thread that a person knows: its own, or the one that an agent in a hidden thread works for."""

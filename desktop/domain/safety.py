@@ -89,6 +89,8 @@ class SafetySettings:
     """The shell; "": looked up."""
     commands_first: CommandsFirst = "show"
     """What comes first where commands can run in a copy: what they did there is shown, or a person is asked."""
+    own_hosts: tuple[str, ...] = ()
+    """Hosts inside the person's own network whose pages may be read."""
     project: str = ""
     """The folder of the thread that these settings are for, which is the workspace then; "": none."""
     app_workspace: str = ""

@@ -74,6 +74,8 @@ class PreCheck:
     """Why it cannot be undone for all that, as far as that is known; goes on in a sentence."""
     stands_for: StandsFor | None = None
     """The call that a yes is really for; None: this one."""
+    asks: str = ""
+    """Why a person is asked although it only reads, until a rule or an answer names what it is about; "": no reason."""
     until: CancellationToken | None = None
     """Ends the question beside the run's own end: whoever asked has taken it back."""
     rehearsable: bool = False
@@ -222,8 +224,9 @@ class ToolSpec:
     nests: Literal["", "calls", "thread"] = ""
     """All that a call does to the world are calls of its own (``calls``), or the work of an agent in a thread of its
     own (``thread``): one that was cut off can be gone on with."""
-    about: Literal["", "command", "path"] = ""
-    """The argument that says what a call is about: a shell command, or a file or folder. Rules are written about it."""
+    about: Literal["", "command", "path", "host"] = ""
+    """What says what a call is about: an argument with a shell command, or a file or folder, or the host that it goes
+    to, which its own judgement names (``PreCheck.resolved``). Rules are written about it."""
     lengthy: tuple[str, ...] = ()
     """Arguments that are left out of a rule which is proposed for a call, whatever their length."""
     on_server: str = ""

@@ -209,7 +209,8 @@ class TrustGate:
 
     async def _decide(self, call: CallContext) -> Decision:
         if self._trust is None:
-            choice = "allow_once" if call.category is Category.READ and not call.question else "deny"
+            asks = call.question or (call.check is not None and call.check.asks)
+            choice = "allow_once" if call.category is Category.READ and not asks else "deny"
             return Decision(choice, "", by="no_handler")  # type: ignore[arg-type]  # both are choices
         asked: list[PermissionRequest] = []
         clocks = call.invocation.clocks()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.boundary.searching import BoundarySearch
 from desktop.safety.boundary.session_grants import SessionGrants
 from desktop.safety.changes.apply import JournaledApplier
+from desktop.safety.confinement import launcher
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.memory import limit_of
 from desktop.safety.confinement.process import GroupRunner
@@ -35,10 +37,12 @@ from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.builtin.finding import FindFiles, FindText
 from desktop.tools.builtin.rehearsals import CommandsInCopies
 from desktop.tools.builtin.shell import Bash
+from desktop.tools.builtin.web_fetch import WebFetch
 from desktop.tools.cli.services import CliServices
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.child import ChildProcess
 from desktop.workers.file_search_child import file_search
+from desktop.workers.web_child import web_host
 
 CHANGES = "data/changes"
 """Where in the home the journals of changes are."""
@@ -67,6 +71,7 @@ def safety_of(settings: SettingsService, home: Path, grants: SessionGrants) -> C
             bash_path=at.tools.bash.path,
             commands_first=at.tools.commands_first,
             approval_timeout_s=at.security.approval_timeout_s or None,
+            own_hosts=tuple(host.strip().lower() for host in at.tools.own_hosts),
         )
 
     return now
@@ -159,3 +164,10 @@ def add_finding(boundary: BoundaryServices, safety: Callable[[], SafetySettings]
     boundary.tools.register(FindText(*shared, boundary.versions))
     boundary.tools.register(FindFiles(*shared))
     return search
+
+
+def add_web(boundary: BoundaryServices, safety: Callable[[], SafetySettings]) -> ChildProcess:
+    """The tool that reads pages of the web; the process for it, which runs while somebody does."""
+    web = web_host(launcher=launcher.__file__ if sys.platform == "linux" else "")
+    boundary.tools.register(WebFetch(web, safety))
+    return web

@@ -17,7 +17,7 @@ from desktop.agents.skill.offers import Offers
 from desktop.app.home.unfinished import sweep_of
 from desktop.app.wiring.acp import other_agents
 from desktop.app.wiring.agents import AgentServices, open_agents
-from desktop.app.wiring.boundary import BoundaryServices, ChangeLimits, add_finding, open_boundary, safety_of
+from desktop.app.wiring.boundary import BoundaryServices, ChangeLimits, add_finding, add_web, open_boundary, safety_of
 from desktop.app.wiring.cli_tools import cli_tools
 from desktop.app.wiring.code import open_code
 from desktop.app.wiring.keys import KeyServices, open_keys
@@ -135,7 +135,7 @@ async def _services(
     safety = safety_of(settings, home, grants)
     boundary = await open_boundary(home, safety, keys, store, ChangeLimits(settings), owner.spawn)
     rules = await open_rules(store, redactor, boundary.tools, safety, boundary.policy, allowed)
-    search = add_finding(boundary, safety, rules.book)
+    search, web = add_finding(boundary, safety, rules.book), add_web(boundary, safety)
     log = RedactedLog(store.audit, redactor)
     askers = Askers(asker)
     thread_modes = ThreadModes(store, bus, lambda: _unconfined(boundary.confinement))
@@ -241,6 +241,7 @@ async def _services(
         person_files=_person_files(settings, cli, mcp, owner),
         child=child,
         search=search,
+        web=web,
         code=code,
         modes=modes,
         thread_modes=thread_modes,

@@ -93,6 +93,8 @@ class Services:
     """The model host."""
     search: Child
     """The process that searches trees."""
+    web: Child
+    """The process that reads pages of the web."""
     code: CodeSandbox
     """The sandbox of code that models write."""
     modes: ToolModes
@@ -154,6 +156,7 @@ class Services:
         await asyncio.gather(
             self.child.stop(),
             self.search.stop(),
+            self.web.stop(),
             self.mcp.close(),
             self.others.close(),
             self.secrets.close(),

@@ -12,7 +12,7 @@ from desktop.presenter.common.shown import shown_line
 from desktop.presenter.transcript.by_itself import WORDS
 from desktop.tools.acp.asks import ASKS, DID
 
-ABOUT = ("path", "command", "message", "query", "prompt")
+ABOUT = ("path", "command", "url", "message", "query", "prompt")
 """Arguments that say by themselves what a call is about."""
 AGENT_SHOWN, CALLER_SHOWN = 40, 120
 _DECODER = json.JSONDecoder()

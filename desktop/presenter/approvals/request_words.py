@@ -32,6 +32,10 @@ HOLDS_AFTER_CHANGE = (
     "over together, or nothing is."
 )
 ASKED_BEFORE = "You are asked before it runs: no copy can be made. {why}"
+WEB_HOLDS = (
+    "A page can hold text that tries to steer the model. The mark helps it notice; it is no guarantee. "
+    "Allow once is for this address; the other answers are for every page of the host. Activity lists each host."
+)
 HIDDEN = (
     "This call contains characters that are invisible or change the order of what you read. "
     "They are written out as \\u{…}."
@@ -46,6 +50,8 @@ def why(request: PermissionRequest) -> str:
     if reason and reason[-1] not in ".!?":
         reason += "."
     reason = reason[:1].upper() + reason[1:]
+    if request.asks:
+        return " ".join(part for part in (reason, shown_line(request.asks)) if part)
     if request.category is Category.ADMIN:
         rule = "Admin calls always ask and are never remembered."
     elif not is_command(request):
@@ -87,6 +93,8 @@ def confinement_words(request: PermissionRequest) -> str:
     """What confines the call, or what an answer to it holds for."""
     if request.is_outcome:
         return HOLDS_AFTER_CHANGE if request.stale else HOLDS_FOR_FILES
+    if request.preview.get("kind") == "web":
+        return WEB_HOLDS
     confinement = request.preview.get("confinement")
     if confinement:
         return shown_line(str(confinement))

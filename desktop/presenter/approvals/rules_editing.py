@@ -271,8 +271,8 @@ class RuleEditor(QObject):
 
 
 def may_always(request: PermissionRequest) -> bool:
-    """Only what writes can be allowed from now on (R-PRM-3, R-PRM-11)."""
-    return request.category is Category.WRITE and "allow_always" in request.choices
+    """Only what writes, or asks although it reads, can be allowed from now on (R-PRM-3, R-PRM-11)."""
+    return (request.category is Category.WRITE or bool(request.asks)) and "allow_always" in request.choices
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,11 +44,13 @@ def answer(
     setting: bool = False,
     edge: bool = False,
     granted: bool = False,
+    asks: bool = False,
 ) -> AutoDecision:
     """``edited``: a person changed the arguments and sees the call again whatever rules say; ``stale``: it changed
     since it was approved; ``remembered``: allowed for the rest of the run; ``setting``: an opt-in covers it;
     ``edge``: its thread works up to the edge, and the call stays within; ``granted``: a bounded grant does, which is
-    used only where nothing else lets the call pass.
+    used only where nothing else lets the call pass; ``asks``: although it only reads, it asks until a rule or an answer
+    names what it is about, also at the edge, for it goes to other computers.
 
     Admin is never passed by a rule, and only a rule that names its tool passes more than reading (R-PRM-3, R-PRM-11).
     """
@@ -57,7 +59,7 @@ def answer(
         return AutoDecision("denied", "rule")
     if edited:
         return _ASKS
-    if category is Category.READ:
+    if category is Category.READ and not asks:
         asks = rule is not None and policy == "ask" and not rule.bare
         return AutoDecision("asks" if asks else "passes", "rule" if asks or policy == "allow" else "category")
     if category is Category.ADMIN or stale:
@@ -70,7 +72,7 @@ def answer(
         return AutoDecision("passes", "remembered")
     if setting:
         return AutoDecision("passes", "setting")
-    if edge:
+    if edge and not asks:
         return AutoDecision("passes", "edge")
     return AutoDecision("passes", "grant") if granted else _ASKS
 
@@ -91,6 +93,7 @@ def call_facts(
         check.resolved,
         thread_id,
         network=check.preview.get("network_asked") is True,
+        asks=bool(check.asks),
         also=spec.bound_by or named_on_server(spec.name, spec.on_server, arguments),
     )
 

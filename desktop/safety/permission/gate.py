@@ -94,7 +94,7 @@ class PermissionGate:
         rule = self._rules.match(facts) if call.allowed_before else None
         before = call.allowed_before and still_allowed(call.category, call.target.spec.category, rule)
         decision = unless_unknown(decision, request, call.meta.unattended, allowed_before=before)
-        unasked_read = decision is not None and decision.allowed and call.category is Category.READ
+        unasked_read = decision is not None and decision.allowed and call.category is Category.READ and not check.asks
         if decision is None:
             rule = self._rules.match(facts)
             request = replace(request, rule=rule.pattern if rule is not None and rule.policy == "ask" else "")
@@ -193,7 +193,7 @@ class PermissionGate:
         shown = {"pattern": rule.pattern} if rule is not None else None
         if found.what == "denied":
             return replace(_deny(request, "rule", rule.reason if rule is not None else ""), rule=shown)
-        by = _BY[found.because] if request.category is not Category.READ else "setting"
+        by = _BY[found.because] if request.category is not Category.READ or request.asks else "setting"
         network = by == "remembered" and self._memory.with_network(request.run_id, call.signature)
         return Decision("allow_once", request.digest, by=by, rule=shown if by == "rule" else None, with_network=network)
 
@@ -366,6 +366,7 @@ def _request_of(call: GatedCall, check: PreCheck, at: float) -> PermissionReques
         consent=check.consent,
         refused=call.refused,
         only_once=check.until is not None,
+        asks=check.asks,
     )
 
 

@@ -53,6 +53,7 @@ def facts_of(call: RecordedCall) -> CallFacts:
         plain.get("network") is True,
         also=str(plain.get("also", "")),
         project=str(plain.get("project", "")),
+        asks=plain.get("asks") is True,
     )
 
 
@@ -70,6 +71,7 @@ def _plain(facts: CallFacts) -> dict[str, Any]:
         **({"project": facts.project} if facts.project else {}),
         **({"network": True} if facts.network else {}),
         **({"also": facts.also} if facts.also else {}),
+        **({"asks": True} if facts.asks else {}),
     }
 
 

@@ -65,7 +65,9 @@ class RuleService:
         detail = _WHAT_ASKS[spec.category]
         if spec.name in FILE_WRITERS and self._writes_pass():
             detail = "outside the workspace; inside it passes, as set in Settings"
-        decision = "allow" if spec.category is Category.READ else "ask"
+        asks = spec.about == "host"
+        detail = "for each host, until you allow it" if asks else detail
+        decision = "allow" if spec.category is Category.READ and not asks else "ask"
         return RuleView(rule_id, spec.name, decision, "built_in", detail, last_used_at=at, uses=uses)  # type: ignore[arg-type]
 
     # -- writing ------------------------------------------------------------------------------------------------------
@@ -73,6 +75,8 @@ class RuleService:
     def propose(self, request: PermissionRequest) -> RuleDraft:
         """The narrowest rule that would have answered this request: in a project it holds there alone."""
         known = {"path": request.paths[0]} if len(request.paths) == 1 and "path" in request.arguments else {}
+        if request.preview.get("kind") == "web":
+            known["host"] = str(request.preview["host"])
         text = proposed(request.tool, request.arguments, known)
         return RuleDraft(text, "allow", request.project, origin="request")
 
@@ -97,6 +101,8 @@ class RuleService:
         """A constraint on an argument that the tool does not have would never fit: a rule that denies would be none."""
         spec = next((spec for spec in self._tools() if spec.name == pattern.selector.text), None)
         names = spec.params.get("properties") if spec is not None else None
+        if spec is not None and isinstance(names, dict) and spec.about == "host":
+            names = {**names, spec.about: {}}
         if spec is None or not isinstance(names, dict) or spec.params.get("additionalProperties", True) is not False:
             return None
         for part in pattern.constraints:

@@ -79,7 +79,7 @@ class Tally:
 
 def outcome(rules: RuleSet, facts: CallFacts) -> Outcome:
     """What becomes of a call that the blocklist and the boundary let through, without anything remembered."""
-    return answer(facts.category, rules.match(facts)).what
+    return answer(facts.category, rules.match(facts), asks=facts.asks).what
 
 
 class Simulator:

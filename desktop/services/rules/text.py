@@ -163,6 +163,8 @@ def shown_of(record: RuleRecord, pattern: Pattern) -> str:
 def proposed(tool: str, arguments: Mapping[str, Any], resolved: Mapping[str, str]) -> str:
     """The rule for exactly this call, to be widened by a person; of an argument that is long only its name counts."""
     specs, known = [], BUILT_IN.get(tool)
+    if known is not None and known.about == "host" and resolved.get("host"):
+        return f"{tool}(host={literally(resolved['host'])})"
     for name, value in arguments.items():
         if known is not None and name in known.lengthy:
             continue

@@ -19,6 +19,7 @@ from desktop.tools.builtin.edit_file import EDIT_FILE
 from desktop.tools.builtin.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE
 from desktop.tools.builtin.finding import FIND_FILES, FIND_TEXT
 from desktop.tools.builtin.shell import BASH
+from desktop.tools.builtin.web_fetch import WEB_FETCH
 
 ARGUMENTS = "arguments"
 """The argument by which a skill in words is told what follows its name."""
@@ -39,6 +40,7 @@ _NAMES = ", ".join(
         ("Write", WRITE_FILE),
         ("Edit", EDIT_FILE),
         ("Bash", BASH),
+        ("WebFetch", WEB_FETCH),
     )
 )
 

@@ -52,11 +52,12 @@ class JobPermission:
 
     def refusal(self, facts: CallFacts) -> str:
         """Why the call may not be made, or "". The category is that of this very call (R-CRON-4)."""
-        if facts.category is Category.READ:
+        if facts.category is Category.READ and not facts.asks:
             denied = self._policy_of(facts) == "deny"
             return f"{facts.tool} is denied by the job's list" if denied else ""
         if self._listed is None:
-            return f"{facts.tool} changes things and is not on the job's list"
+            does = "goes to other computers" if facts.asks else "changes things"
+            return f"{facts.tool} {does} and is not on the job's list"
         if facts.category is Category.ADMIN:
             return self._admin(facts)
         return "" if self._fits(facts) else f"{facts.tool} is not on the job's list, or not for this"

@@ -121,6 +121,14 @@ class ToolSettings:
         maximum=50,
         unit="%",
     )
+    own_hosts: tuple[str, ...] = setting(
+        (),
+        "Hosts of your own network",
+        "texts",
+        "Agents may ask to read pages of these hosts, such as wiki.lan or localhost:8080, although they are inside "
+        "this computer or its network. Each still asks. No other host there is ever read.",
+        "Tools",
+    )
     env_allowlist: tuple[str, ...] = setting(
         _ENVIRONMENT,
         "Environment variables",

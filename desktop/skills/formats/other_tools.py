@@ -28,9 +28,11 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "LS": ("list-directory",),
     "List": ("list-directory",),
     "Grep": ("find-text",),
+    "WebFetch": ("web-fetch",),
     "Skill": ("skill-list", "skill-describe", "skill-invoke"),
 }
 """Names of Claude Code's tools, and ours that do what they are for."""
+_DOMAIN = "domain:"
 _BY_PATH = frozenset({"read-file", "write-file", "edit-file", "list-directory", "find-text", "find-files"})
 _BY_ANY_CASE = {name.lower(): name for name in TOOLS}
 _WORD = re.compile(r"([A-Za-z_][\w-]*)(?:\s*\((.*)\))?", re.DOTALL)
@@ -138,6 +140,8 @@ def _of_tool(name: str, inside: str, folder: str) -> list[str]:
         return []  # of somebody else's surroundings
     if ours == ("bash",):
         return [f"bash(command={_escaped(command)})" for command in _commands(text)]
+    if ours == ("web-fetch",):
+        return [f"web-fetch(host={_escaped(text[len(_DOMAIN) :])})"] if text.startswith(_DOMAIN) else []
     if not _BY_PATH.issuperset(ours):
         return []
     return [f"{tool}(path={_escaped(_path(text))})" for tool in ours]

@@ -31,7 +31,7 @@ FOLDED = re.compile(r"(\n|\t| )(?:[\s\u2800]{3,})")
 
 def summary(request: PermissionRequest) -> str:
     """One line that tells calls of the same tool apart: the path, the command, or the first argument."""
-    for name in ("path", "command", *(("says",) if asks_words(request) else ())):
+    for name in ("path", "command", "url", *(("says",) if asks_words(request) else ())):
         value = request.arguments.get(name)
         if isinstance(value, str):
             return shown_line(FOLDED.sub(r"\1 … ", value[: SUMMARY_LIMIT * 10])[:SUMMARY_LIMIT])

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import httpx
 
+from desktop.workers.inflating import INFLATERS, BadPacking, Inflater, unpacked
 from desktop.workers.model_host.limits import (
     ENCODINGS_MAX,
     ERROR_BODY_MAX,
@@ -27,40 +27,11 @@ from desktop.workers.model_host.limits import (
 )
 from desktop.workers.model_host.refusals import AnswerRefused, place
 
-_PIECE = 64 * 1024  # bytes that are unpacked at once
 _BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
 _ENDS = re.compile(rb"(?>(\r\n|[\r\n]))(?>\r\n|[\r\n])+")
 _BLANK_RUN = re.compile(rb"(?>(\r\n|[\r\n]))(?>(\r\n|[\r\n]))(?>\r\n|[\r\n])+")
-_INFLATERS = {"gzip": 31, "x-gzip": 31, "deflate": zlib.MAX_WBITS}
 _FRAMES = ("/converse-stream", "/invoke-with-response-stream")  # answered in binary frames, not in lines
 _LINES = ("/api/chat", "/api/generate")  # each line is a message, and there are no blank ones
-
-
-class Inflater:
-    """Unpacks gzip or deflate in pieces of a bounded size."""
-
-    def __init__(self, encoding: str) -> None:
-        self._bits = _INFLATERS[encoding]
-        self._packed = zlib.decompressobj(self._bits)
-        self._begun = False
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """What ``data`` unpacks to. Raises Refused for what is not packed that way."""
-        while data:
-            try:
-                piece = self._packed.decompress(data, _PIECE)
-            except zlib.error:
-                if self._bits != zlib.MAX_WBITS or self._begun:
-                    raise AnswerRefused("model.unreadable", "it is packed in a broken way") from None
-                self._bits = -zlib.MAX_WBITS  # "deflate" is written with and without its header
-                self._packed = zlib.decompressobj(self._bits)
-                continue
-            self._begun = True
-            yield piece
-            data = self._packed.unconsumed_tail
-            if self._packed.eof:
-                data = self._packed.unused_data
-                self._packed = zlib.decompressobj(self._bits)
 
 
 class LineGuard:
@@ -139,10 +110,12 @@ class Bounded(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             async for packed in self._body:
-                for piece in _unpacked(packed, self._inflaters):
+                for piece in unpacked(packed, self._inflaters):
                     if whole := self._lines.feed(piece):
                         yield whole
                     await asyncio.sleep(0)  # others get their turn
+        except BadPacking:
+            raise AnswerRefused("model.unreadable", "it is packed in a broken way") from None
         except AnswerRefused as refused:
             if not (self._cut and refused.code == "model.too_large"):
                 raise
@@ -154,15 +127,6 @@ class Bounded(httpx.AsyncByteStream):
         await self._body.aclose()
 
 
-def _unpacked(data: bytes, inflaters: list[Inflater]) -> Iterator[bytes]:
-    """Through all packings, the last one applied first."""
-    if not inflaters:
-        yield data
-        return
-    for piece in inflaters[0].feed(data):
-        yield from _unpacked(piece, inflaters[1:])
-
-
 def bound(response: httpx.Response) -> None:
     """Refuse what must not be taken, and bound the rest. Raises Refused; the body has not been read yet."""
     url = str(response.request.url)
@@ -170,7 +134,7 @@ def bound(response: httpx.Response) -> None:
         raise AnswerRefused("model.redirected", place(url, response.headers.get("location", "")))
     packed = response.headers.get("content-encoding", "").lower()
     encodings = [name for part in packed.split(",") if (name := part.strip()) not in ("", "identity")]
-    if len(encodings) > ENCODINGS_MAX or any(name not in _INFLATERS for name in encodings):
+    if len(encodings) > ENCODINGS_MAX or any(name not in INFLATERS for name in encodings):
         raise AnswerRefused("model.unreadable", f"it is packed in a way that was not asked for ({packed[:60]})")
     if encodings:
         del response.headers["content-encoding"]

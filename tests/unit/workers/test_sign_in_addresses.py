@@ -2,7 +2,8 @@
 
 import pytest
 
-from desktop.workers.mcp_host.sign_in.addresses import Nearness, nearness, refused
+from desktop.domain.nearness import Nearness, nearness
+from desktop.workers.mcp_host.sign_in.addresses import refused
 from desktop.workers.mcp_host.sign_in.guard import limit_of
 
 pytestmark = pytest.mark.spec("R-MCP-2")
@@ -27,6 +28,17 @@ pytestmark = pytest.mark.spec("R-MCP-2")
         ("fe80::1%eth0", Nearness.NEVER),
         ("0.0.0.0", Nearness.NEVER),
         ("224.0.0.1", Nearness.NEVER),
+        ("255.255.255.255", Nearness.NETWORK),
+        ("240.0.0.1", Nearness.NETWORK),
+        ("64:ff9b::a9fe:a9fe", Nearness.NEVER),
+        ("64:ff9b::5db8:d70e", Nearness.NETWORK),
+        ("64:ff9b:1::5db8:d70e", Nearness.NETWORK),
+        ("2002:7f00:1::1", Nearness.HERE),
+        ("2002:5db8:d70e::1", Nearness.NETWORK),
+        ("::7f00:1", Nearness.HERE),
+        ("::", Nearness.NEVER),
+        ("fec0::1", Nearness.NETWORK),
+        ("ff02::1", Nearness.NEVER),
     ],
 )
 def test_an_address_is_public_in_the_network_here_or_none_at_all(address: str, near: Nearness) -> None:

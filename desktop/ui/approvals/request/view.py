@@ -34,6 +34,7 @@ from desktop.ui.approvals.request.head import RequestHead
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.approvals.request.outcome_body import OutcomeBody
 from desktop.ui.approvals.request.reading import ChangeSteps, CommandSummaryLine, UnreadNotice
+from desktop.ui.approvals.request.web import WebCard
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.toggles import CheckBox
 from desktop.ui.widgets.dialogs.base import Dialog
@@ -372,6 +373,8 @@ def _make_card(
     if kind == "command":
         block = CommandBlock(str(request.preview.get("command", "")))
         return CommandCard(request), block.view, block
+    if kind == "web":
+        return None, None, WebCard(request)
     if not request.arguments and kind != "argv":
         return None, None, None
     card = ArgumentsCard(request)

@@ -6,30 +6,9 @@ away as the server itself or further, never nearer, and over https where it is n
 
 from __future__ import annotations
 
-import ipaddress
-from enum import IntEnum
 from urllib.parse import urlsplit
 
-
-class Nearness(IntEnum):
-    """How near an address is: the greater, the less may lead there."""
-
-    PUBLIC = 0
-    NETWORK = 1
-    HERE = 2
-    NEVER = 3
-
-
-def nearness(address: str) -> Nearness:
-    """That of an IP address."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(found, "ipv4_mapped", None)
-    found = mapped or found
-    if found.is_loopback:
-        return Nearness.HERE
-    if found.is_link_local or found.is_multicast or found.is_unspecified:  # the services of clouds, among others
-        return Nearness.NEVER
-    return Nearness.PUBLIC if found.is_global else Nearness.NETWORK
+from desktop.domain.nearness import Nearness, named
 
 
 def refused(url: str, limit: Nearness) -> str:
@@ -52,13 +31,3 @@ def refused(url: str, limit: Nearness) -> str:
     if parts.scheme == "http" and near is not Nearness.HERE:
         return f"{known} is not protected on the way (http://)."
     return ""
-
-
-def named(host: str) -> Nearness | None:
-    """What a host says by itself; None: a name that has to be looked up."""
-    if host.rstrip(".").lower() == "localhost" or host.rstrip(".").lower().endswith(".localhost"):
-        return Nearness.HERE
-    try:
-        return nearness(host.strip("[]"))
-    except ValueError:
-        return None

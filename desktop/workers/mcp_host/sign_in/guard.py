@@ -10,8 +10,9 @@ from typing import Any
 
 import httpx2
 
+from desktop.domain.nearness import Nearness, named, nearness
 from desktop.workers.inside import CallError
-from desktop.workers.mcp_host.sign_in.addresses import Nearness, named, nearness, refused
+from desktop.workers.mcp_host.sign_in.addresses import refused
 
 ANSWER_MAX = 256 * 1024
 """Bytes of one answer: metadata, a registration, tokens."""

@@ -21,6 +21,7 @@ GIT, JQ = "bash(command=git) bash(command=git *)", "bash(command=jq) bash(comman
         ("Bash(git:*) Bash(jq:*) Read", f"{GIT} {JQ} read-file"),
         ("Read, Write, Edit, MultiEdit", "read-file write-file edit-file"),
         ("Bash (git:*), Grep", f"{GIT} find-text"),
+        ("WebFetch, WebFetch(domain:docs.example.org)", "web-fetch web-fetch(host=docs.example.org)"),
         ("Bash( git * )", GIT),
         ("Bash", "bash"),
         ("Bash(git add *)", "bash(command=git add) bash(command=git add *)"),
@@ -50,7 +51,7 @@ def test_what_is_understood_binds_without_a_word(written: str, ours: str) -> Non
     ("written", "ours", "columns"),
     [
         ("Read AskUserQuestion Task", "read-file", [21, 37]),
-        ("Read, WebFetch", "read-file", [22]),
+        ("Read, WebFetch(url:x)", "read-file", [22]),
         ("Bash(${CLAUDE_PLUGIN_ROOT}/x:*) Read", "read-file", [16]),
         ("'Read x('", "read-file", [22]),
         ("Read(", "", [16, 16]),

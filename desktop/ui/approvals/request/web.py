@@ -1,0 +1,86 @@
+"""A page of the web that an agent wants to read: the address with what stands out in it, what goes out, what comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QWidget
+
+from desktop.domain.permission import PermissionRequest
+from desktop.domain.words import count_words
+from desktop.ui.widgets.marks import Icon
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Paragraph, Text
+
+CAPTION = 128
+NOT_SENT = "Cookies, sign-ins, your files, the conversation"
+COMES = (
+    ("file", "One page", "Turned into Markdown, at most 5 MB and 20 s. No scripts are run."),
+    ("quote", "Marked", "The model is told that it is text from outside, not from you."),
+    ("step", "If it leads on", "To another host: you are asked again. To this computer or your own network: refused."),
+)
+_Row = tuple[str, str, str]
+
+
+class WebCard(QWidget):
+    """All of a call that reads a page."""
+
+    def __init__(self, request: PermissionRequest) -> None:
+        super().__init__()
+        preview = request.preview
+        column = Column(self, spacing=12)
+        column.addWidget(_address(str(preview["address"]), str(preview["query"])))
+        column.addWidget(_card("What goes out", _out(request)))
+        column.addWidget(_card("What comes in", COMES))
+
+
+def _address(address: str, query: str) -> QWidget:
+    """The address, whole: the host strong, what the model put behind ``?`` marked."""
+    box = QFrame()
+    box.setProperty("pane", "card")
+    scheme, _, rest = address.partition("://")
+    name = rest.partition("/")[0]
+    path = rest[len(name) : len(rest) - len(query)] if query else rest[len(name) :]
+    words = Paragraph(
+        ((f"{scheme}://", ""), (shown_line(name), "strong"), (shown_line(path), ""), (shown_line(query), "marked")),
+        "code",
+    )
+    words.setAccessibleName(f"Address: {address}")
+    Column(box, margins=(12, 10, 12, 10)).addWidget(words)
+    return box
+
+
+def _out(request: PermissionRequest) -> Sequence[_Row]:
+    preview = request.preview
+    host, other, query = (shown_line(str(preview[key])) for key in ("host", "readable", "query"))
+    where = "in your own network, as you set" if preview["own"] else "a public address"
+    how = "over an encrypted connection" if preview["encrypted"] else "not encrypted: others on the way can read it"
+    rows = [("network", "To", f"{host}{f' (written {other})' if other else ''}, {where}, {how}")]
+    if query:
+        rows.append(
+            ("write", "In the address", f"{query}: {count_words(len(query), 'character')}, which the host will see")
+        )
+    return (*rows, ("hidden", "Not sent", NOT_SENT))
+
+
+def _card(title: str, rows: Sequence[_Row]) -> QWidget:
+    card = QFrame()
+    card.setProperty("pane", "card")
+    column = Column(card, margins=1, spacing=0)
+    head = sized(pane("header"), height=36)
+    Row(head, margins=(12, 0, 8, 0)).addWidget(Text(title, "medium"), 1)
+    column.addWidget(head)
+    for at, (icon, caption, words) in enumerate(rows):
+        if at:
+            column.addWidget(sized(pane("line"), height=1))
+        line = QWidget()
+        row = Row(line, margins=(12, 8, 12, 8), spacing=8)
+        top = Qt.AlignmentFlag.AlignTop
+        row.addWidget(Icon(icon, "text-2", 16, line="body"), 0, top)
+        row.addWidget(sized(Text(caption, "body", "2"), width=CAPTION), 0, top)
+        row.addWidget(Paragraph(words), 1)
+        column.addWidget(line)
+    return card

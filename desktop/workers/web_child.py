@@ -1,0 +1,24 @@
+"""The web host as a child of the app: what is run, with which environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from desktop.workers.child import ChildProcess, ChildSpec
+
+SERVICE = "web-host"
+SCRIPT = Path(__file__).parent / "web_host" / "__main__.py"
+_PASSED = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+def web_host(*, launcher: str = "", environ: Mapping[str, str] | None = None) -> ChildProcess:
+    """The web host, started by the first call and again by one that comes after it has ended for want of calls.
+
+    ``launcher``: the file that shuts it in; "": nothing does."""
+    found = os.environ if environ is None else environ
+    passed = {name: found[name] for name in _PASSED if name in found}
+    argv = (sys.executable, "-I", "-X", "utf8", str(SCRIPT), launcher)
+    return ChildProcess(ChildSpec(SERVICE, argv, passed, folder=os.sep, on_demand=True))

@@ -1,0 +1,200 @@
+"""The method of the web host: ``page``. It ends when nobody has asked for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import json
+import os
+import re
+import signal
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import certifi
+
+from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.web_addresses import BadWebAddress, read_address
+from desktop.workers.hardening import bound_memory, harden
+from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
+from desktop.workers.web_host import limits
+from desktop.workers.web_host.decoding import decoded
+from desktop.workers.web_host.fetching import FetchedPage, fetch, readable
+from desktop.workers.web_host.markdown import ConvertedPage, to_markdown, without_unseen
+
+SERVICE = "web-host"
+VERSION = "1"
+IDLE = 60.0
+"""Seconds without a call after which the process ends."""
+_READ = (
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/etc",
+    "/bin",
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+    "/dev/null",
+    "/dev/urandom",
+)
+"""Beside Python and Assent: libraries, certificates, how names are looked up."""
+_NAMED = {
+    "application/pdf": "a PDF",
+    "image": "a picture",
+    "audio": "sound",
+    "video": "a film",
+    "application/zip": "an archive",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """A page in memory, for its next part."""
+
+    said: Mapping[str, Any]
+    text: str
+    at: float
+
+
+class WebHost:
+    """``working`` is told True when a call begins and False when none is left."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._pages: OrderedDict[str, ReadPage] = OrderedDict()
+        self._converting = asyncio.Lock()
+        self.working: Callable[[bool], None] = lambda _: None
+
+    def methods(self) -> dict[str, Any]:
+        """By name."""
+        return {"page": self.page}
+
+    async def page(self, call: WorkerCall) -> Mapping[str, Any]:
+        """Streams a part of a page; the value says where it came from and how much there is of it."""
+        self._calls += 1
+        self.working(True)
+        try:
+            return await self._page(call)
+        finally:
+            self._calls -= 1
+            self.working(self._calls > 0)
+
+    async def _page(self, call: WorkerCall) -> Mapping[str, Any]:
+        offset = max(0, int(call.params.get("offset", 0)))
+        size = max(1, min(int(call.params["size"]), limits.SHOWN))
+        try:
+            address = read_address(str(call.params["url"]))
+        except BadWebAddress as error:
+            raise CallError("web.address", str(error)) from None
+        found = self._kept(address.text) if offset else None
+        if found is None:
+            fetched = await fetch(address, [str(one) for one in call.params.get("allowed", ())])
+            if fetched.leads_to:
+                return {"leads_to": fetched.leads_to, "url": fetched.address.text}
+            found = await self._read(fetched)
+            self._keep(address.text, found)
+        part = found.text[offset : offset + size]
+        for at in range(0, len(part), limits.PIECE):
+            await call.emit({"text": part[at : at + limits.PIECE]})
+        return {**found.said, "total": len(found.text), "offset": offset}
+
+    def _kept(self, address: str) -> ReadPage | None:
+        found = self._pages.get(address)
+        return found if found is not None and time.monotonic() - found.at < limits.KEPT_S else None
+
+    def _keep(self, address: str, page: ReadPage) -> None:
+        self._pages.pop(address, None)
+        self._pages[address] = page
+        while len(self._pages) > limits.KEPT:
+            self._pages.popitem(last=False)
+
+    async def _read(self, page: FetchedPage) -> ReadPage:
+        if not readable(page.kind) or _is_binary(page.body):
+            media = page.kind.partition(";")[0].strip().lower()
+            what = _NAMED.get(media) or _NAMED.get(media.partition("/")[0]) or "no text"
+            name = f" ({media})" if re.fullmatch(r"[\w.+-]+/[\w.+-]+", media) else ""
+            raise CallError("web.no_text", f"{page.address.host} sent {what}{name}; only text is read.")
+        async with self._converting:
+            with _time_limited(limits.CONVERT_S):
+                made = await asyncio.to_thread(_converted, page)
+        said = {
+            "url": page.address.text,
+            "status": page.status,
+            "title": made.title,
+            "hidden": made.hidden,
+            "cut": page.cut,
+            "bytes": len(page.body),
+        }
+        return ReadPage(said, made.text, time.monotonic())
+
+
+def _converted(page: FetchedPage) -> ConvertedPage:
+    text = decoded(page.body, page.kind)
+    media = page.kind.partition(";")[0].strip().lower()
+    if "html" in media or (not media and text.lstrip()[:1] == "<"):
+        return to_markdown(text, page.address.text)
+    if media.endswith("json"):
+        with contextlib.suppress(ValueError, RecursionError):
+            text = json.dumps(json.loads(text), indent=1, ensure_ascii=False)
+    plain, hidden = without_unseen(text)
+    return ConvertedPage("", plain, hidden)
+
+
+def _is_binary(body: bytes) -> bool:
+    return b"\x00" in body[:8192] and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+@contextlib.contextmanager
+def _time_limited(seconds: int) -> Iterator[None]:
+    """The process ends if this takes so much of the processor: no text of a page keeps it busy for ever. POSIX only."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+async def serve(host: WebHost, idle: float) -> None:
+    """Until the app is gone, or nobody has asked for ``idle`` seconds."""
+    reader, writer = await pipes()
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(idle) as limit:
+            host.working = lambda working: limit.reschedule(None if working else loop.time() + idle)
+            await ChildServer(SERVICE, VERSION, host.methods()).serve(reader, writer)
+
+
+def shut_in(launcher: str) -> None:
+    """From here on no file but programs, libraries and the settings of the network can be read, and none written.
+    Raises OSError where that was asked for and cannot be done."""
+    spec = importlib.util.spec_from_file_location("launcher", launcher)
+    if spec is None or spec.loader is None:
+        raise OSError("the launcher cannot be read")
+    confinement = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(confinement)
+    libc = confinement.ctypes.CDLL(None, use_errno=True)
+    if confinement.landlock_abi(libc) < 1:
+        return
+    confinement.drop_capabilities(libc)
+    confinement.prctl(libc, confinement.PR_SET_NO_NEW_PRIVS, 1)
+    own = (sys.prefix, sys.base_prefix, str(Path(__file__).resolve().parents[2]), os.path.dirname(certifi.where()))
+    given = (os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ)
+    read = dict.fromkeys(os.path.realpath(path) for path in (*own, *given, *_READ) if os.path.exists(path))
+    confinement.landlock(libc, list(read), [], "25-25")
+
+
+def main(launcher: str = "", idle: float = IDLE) -> None:
+    """Run the process until it is idle or its parent is gone."""
+    harden()
+    if launcher:
+        shut_in(launcher)
+    bound_memory(limits.MEMORY)
+    run(lambda: serve(WebHost(), idle), SERVICE)

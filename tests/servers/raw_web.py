@@ -1,0 +1,57 @@
+"""A server of plain bytes on this computer, for pages that no well-behaved server sends."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+class RawWeb:
+    """Answers each path with bytes, or with what a function writes. ``seen`` are the requests."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, bytes | Answer] = {}
+        self.seen: list[str] = []
+        self.port = 0
+
+    def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
+        return f"http://{host}:{self.port}{path}"
+
+    def page(self, path: str, body: bytes | str, *, kind: str = "text/html", headers: str = "") -> None:
+        """A page with its length."""
+        data = body.encode() if isinstance(body, str) else body
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n{headers}\r\n"
+        self.answers[path] = head.encode() + data
+
+    def redirect(self, path: str, to: str) -> None:
+        self.answers[path] = f"HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n".encode()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            self.seen.append(head)
+            answer = self.answers.get(head.split(" ")[1].partition("?")[0])
+            if callable(answer):
+                await answer(writer)
+            else:
+                writer.write(
+                    answer or b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nno"
+                )
+            await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+
+@asynccontextmanager
+async def raw_web() -> AsyncIterator[RawWeb]:
+    """The server while the context lasts."""
+    web = RawWeb()
+    server = await asyncio.start_server(web._serve, "127.0.0.1", 0)
+    web.port = server.sockets[0].getsockname()[1]
+    try:
+        yield web
+    finally:
+        server.close()

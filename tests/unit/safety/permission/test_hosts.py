@@ -1,0 +1,81 @@
+"""A call that only reads, and yet asks for its host until a person has allowed it."""
+
+import pytest
+
+from desktop.domain.judgement import Category
+from desktop.domain.tools import PreCheck
+from desktop.safety.permission.trust_rules import rule_from
+from desktop.services.rules.trust import TrustRules
+from tests.unit.safety.permission.test_gate import Call, GateBench, Person
+
+pytestmark = pytest.mark.spec("R-WEB-1")
+
+
+def page(host: str = "example.org", path: str = "/", **more: object) -> Call:
+    """A call of web-fetch as the tool judges it."""
+    url = f"https://{host}{path}"
+    check = PreCheck(
+        Category.READ,
+        preview={"kind": "web", "host": host, "address": url},
+        constraint=host,
+        resolved={"host": host, "url": url},
+        asks=f"You have not allowed {host} yet.",
+    )
+    return Call(Category.READ, "web-fetch", {"url": url}, check, **more)  # type: ignore[arg-type]
+
+
+async def test_it_asks_is_logged_and_is_refused_where_nobody_is() -> None:
+    person = Person()
+    bench = GateBench(person)
+    assert (await bench.decide(page())).by == "user"
+    assert (await bench.decide(page())).by == "user", "once is once"
+    assert [request.asks for request in person.asked] == ["You have not allowed example.org yet."] * 2
+    assert [entry.tool for entry in bench.log] == ["web-fetch"] * 2
+    assert not (await GateBench(None).decide(page())).allowed
+
+
+async def test_allowed_for_the_run_is_for_the_host_in_this_run_alone() -> None:
+    person = Person("allow_run")
+    bench = GateBench(person)
+    await bench.decide(page(path="/a"))
+    assert (await bench.decide(page(path="/b"))).by == "remembered"
+    assert len(bench.log) == 2, "what passes unasked is logged, too"
+    for other in (page("www.example.org"), page("example.org:80"), page("example.org", run="run-2")):
+        assert (await bench.decide(other)).by == "user"
+
+
+@pytest.mark.parametrize(
+    ("rule", "comes"),
+    [
+        ("web-fetch(host=example.org,$policy=allow)", "rule"),
+        ("web-fetch($policy=allow)", "rule"),
+        ("*($policy=allow)", "user"),
+        ("#web($policy=allow)", "user"),
+        ("web-fetch(host=example.*,$policy=allow)", "rule"),
+        ("web-fetch(host=example,$policy=allow)", "user"),
+        ("web-fetch(host=*.example.org,$policy=allow)", "user"),
+        ("web-fetch(host=example.org,$policy=allow) web-fetch(url=*secret*,$deny)", "rule"),
+    ],
+)
+async def test_a_rule_that_names_the_tool_answers_for_the_hosts_that_it_names(rule: str, comes: str) -> None:
+    bench = GateBench(Person(), book=TrustRules(text=rule))
+    call = page(tags=("web",))
+    assert (await bench.decide(call)).by == comes
+
+
+async def test_a_deny_wins_over_what_was_allowed() -> None:
+    bench = GateBench(
+        Person(), book=TrustRules(text="web-fetch(host=example.org,$policy=allow) web-fetch(url=*q=*,$deny)")
+    )
+    assert not (await bench.decide(page(path="/?q=1"))).allowed
+    assert (await bench.decide(page(path="/"))).allowed
+
+
+async def test_always_is_a_rule_for_exactly_this_host() -> None:
+    bench = GateBench(Person("allow_always"))
+    decision = await bench.decide(page())
+    assert decision.rule is not None
+    assert rule_from(decision.rule).constraint == "example.org"
+    again = GateBench(Person(), rule_from(decision.rule))
+    assert (await again.decide(page(path="/b"))).by == "rule"
+    assert (await again.decide(page("example.com"))).by == "user"
