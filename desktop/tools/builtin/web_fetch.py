@@ -87,7 +87,7 @@ class WebFetch:
             return PreCheck(Category.READ, denied=refused)
         return PreCheck(
             Category.READ,
-            preview=_preview(address),
+            preview=preview_of(address),
             constraint=address.host,
             resolved={"host": address.host, "url": address.text},
             asks=NEW_HOST.format(host=address.host),
@@ -167,7 +167,7 @@ def _notes(said: Mapping[str, Any], shown: int, offset: int) -> list[str]:
     return notes
 
 
-def _preview(address: WebAddress) -> dict[str, Any]:
+def preview_of(address: WebAddress) -> dict[str, Any]:
     """For the request: what goes out, and where to."""
     return {
         "kind": "web",

@@ -64,11 +64,9 @@ async def test_a_rule_that_names_the_tool_answers_for_the_hosts_that_it_names(ru
 
 
 async def test_a_deny_wins_over_what_was_allowed() -> None:
-    bench = GateBench(
-        Person(), book=TrustRules(text="web-fetch(host=example.org,$policy=allow) web-fetch(url=*q=*,$deny)")
-    )
-    assert not (await bench.decide(page(path="/?q=1"))).allowed
-    assert (await bench.decide(page(path="/"))).allowed
+    bench = GateBench(Person(), book=TrustRules(text="web-fetch($policy=allow) web-fetch(host=*.evil.example,$deny)"))
+    assert not (await bench.decide(page("www.evil.example"))).allowed
+    assert (await bench.decide(page())).allowed
 
 
 async def test_always_is_a_rule_for_exactly_this_host() -> None:
