@@ -15,7 +15,7 @@ from desktop.ui.widgets.tips import plain_tip
 
 Elide = Literal["none", "right", "middle"]
 Piece = tuple[str, str]
-"""(text, style): style is "" | "strong" | "mono" | "link" | "marked"."""
+"""(text, style): style is "" | "strong" | "mono" | "link" | "quiet" | "marked"."""
 _TONES = {"": "text", "1": "text", "2": "text-2", "3": "text-3", "disabled": "text-disabled"}
 _ROLES = {"strong": ("body", 600), "medium": ("body", 500), "small-medium": ("small", 500)}
 
@@ -250,6 +250,8 @@ class Paragraph(QLabel):
         elif style == "strong":
             made.setFont(t.font(self._role, 600))
             made.setForeground(t.color("text"))
+        elif style == "quiet":
+            made.setForeground(t.color("text-2"))
         elif style == "marked":
             made.setBackground(t.color("write-soft"))
         elif style == "link":
