@@ -166,6 +166,7 @@ class PermissionGate:
             setting=passes_by_setting(settings, request.paths, request.preview, request.judgements),
             edge=call.within_edge and not self._closed,
             granted=granted,
+            asks=bool(request.asks),
         )
 
     def _covering(self, call: JudgedCall) -> BoundedGrant | None:

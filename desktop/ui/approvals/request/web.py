@@ -45,7 +45,12 @@ def _address(address: str, query: str) -> QWidget:
     name = rest.partition("/")[0]
     path = rest[len(name) : len(rest) - len(query)] if query else rest[len(name) :]
     words = Paragraph(
-        ((f"{scheme}://", "quiet"), (shown_line(name), "strong"), (shown_line(path), "quiet"), (shown_line(query), "marked")),
+        (
+            (f"{scheme}://", "quiet"),
+            (shown_line(name), "strong"),
+            (shown_line(path), "quiet"),
+            (shown_line(query), "marked"),
+        ),
         "code",
     )
     words.setAccessibleName(f"Address: {address}")
