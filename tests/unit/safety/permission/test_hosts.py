@@ -4,6 +4,7 @@ import pytest
 
 from desktop.domain.judgement import Category
 from desktop.domain.tools import PreCheck
+from desktop.safety.permission.decide import answer
 from desktop.safety.permission.trust_rules import rule_from
 from desktop.services.rules.trust import TrustRules
 from tests.unit.safety.permission.test_gate import Call, GateBench, Person
@@ -61,6 +62,11 @@ async def test_a_rule_that_names_the_tool_answers_for_the_hosts_that_it_names(ru
     bench = GateBench(Person(), book=TrustRules(text=rule))
     call = page(tags=("web",))
     assert (await bench.decide(call)).by == comes
+
+
+def test_no_thread_works_so_freely_that_a_host_is_not_asked_about() -> None:
+    read = answer(Category.READ, None, edge=True, asks=True)
+    assert (read.what, answer(Category.WRITE, None, edge=True).what) == ("asks", "passes")
 
 
 async def test_a_deny_wins_over_what_was_allowed() -> None:
