@@ -50,8 +50,8 @@ LONG = (
 computes. Folders that stand nowhere here come after them, by their kind."""
 SHORT = (("tests/unit/services",), ("tests/gui/approvals", "tests/gui/transcript"))
 """What is left for the end, the shortest last: then no core waits long for another."""
-AT_ONCE = 2 * max(2, os.cpu_count() or 1) + 1
-"""More than twice as many processes as cores: about half of the time a test waits for another process."""
+AT_ONCE = 3 * max(2, os.cpu_count() or 1)
+"""Three processes for each core: about half of the time a test waits for another process or for the disk."""
 MAX_NAMED = 20
 FINE = (0, 5)
 """Passed, or there is nothing to test."""

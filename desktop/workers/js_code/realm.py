@@ -12,10 +12,11 @@ aside, it has to be this piece's. Thereby ``eval`` is always the indirect one, w
 
 from __future__ import annotations
 
-from pathlib import Path
+import os  # not pathlib: it takes longer to load than the engine, and each piece of code may have a new worker
 
 
 def realm() -> str:
     """An expression: a function of ``send`` and ``limits`` that prepares the realm and returns its handles."""
-    text = Path(__file__).with_name("realm.js").read_text("utf-8")
+    with open(os.path.join(os.path.dirname(__file__), "realm.js"), encoding="utf-8") as file:
+        text = file.read()
     return " ".join(line.strip() for line in text.splitlines())
