@@ -263,7 +263,8 @@ class ThreadHeader(QFrame):
         px = theme().px
         self.project.set_bare(self.width() < px(NARROW))
         self.mode.set_bare(self.width() < px(ROOMY))
-        self.project.setMinimumWidth(min(self.project.sizeHint().width(), px(MIN_CHIP)))
+        for chip in (self.project, self.mode):
+            chip.setMinimumWidth(min(chip.sizeHint().width(), px(MIN_CHIP)))
         self.changes.setVisible(self.width() >= px(WITH_CHANGES))  # else it is a tab away
         beside = [
             one
