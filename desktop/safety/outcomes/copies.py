@@ -33,7 +33,7 @@ from desktop.safety.confinement.landlock import SIGNALS_ABI, usable_abi
 from desktop.safety.confinement.profile import SandboxProfile
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.safety.outcomes.copying import Manifest, copied
-from desktop.safety.outcomes.layers import folders_to_copy, outermost
+from desktop.safety.outcomes.layers import folders_to_copy
 from desktop.safety.outcomes.reading import MAX_CHANGES, MAX_SHOWN, CopyFindings, read_copy, read_overlay, seen_again
 from desktop.safety.outcomes.states import digest_of
 from desktop.safety.outcomes.texts import figures_of, sides_of
@@ -122,7 +122,7 @@ class Copies:
         for made in self._kinds:
             why = self._probed(made)
             if not why:
-                return made, outermost(tuple(folders)) if made == "copy" else folders, profile
+                return made, folders, profile
         raise NoCopy(why or "Nothing here can make one.")
 
     def _probed(self, kind: CopyKind) -> str:

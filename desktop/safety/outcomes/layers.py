@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from desktop.domain.outcomes import NoCopy
 from desktop.safety.boundary.mounts import Mounts
 from desktop.safety.boundary.paths import is_within
@@ -40,24 +38,17 @@ def outermost(folders: tuple[str, ...]) -> list[str]:
 
 
 def folders_to_copy(profile: SandboxProfile, own: str, mounts: Mounts) -> list[str]:
-    """The folders that a command in this sandbox may write, with the mounts inside them: outer ones first. ``own`` is
-    where copies are kept. Raises NoCopy. Blocks for some system calls."""
-    found = []
-    for root in outermost(profile.writable):
+    """The folders that a command in this sandbox may write. ``own`` is where copies are kept. Raises NoCopy. Blocks for
+    some system calls."""
+    found = outermost(profile.writable)
+    for root in found:
         if root == "/" or is_within(own, root):
             raise NoCopy(f"{root} is open to commands, and Assent's own data lies in it.")
-        found.append(root)
-        closed = (*profile.sealed, *profile.hidden)
-        for point in mounts.points_below(root):
-            if any(is_within(point, path) for path in closed):
-                continue
-            if not os.path.isdir(point):
-                raise NoCopy(f"{point} is mounted inside {root}.")
-            found.append(point)
-    for folder in found:
-        kind = mounts.kind_of(folder)
+        for point in mounts.points_below(root):  # the kernel lays no overlay over them in a namespace of users
+            raise NoCopy(f"{point} is mounted inside {root}.")
+        kind = mounts.kind_of(root)
         if kind in REMOTE:
-            raise NoCopy(f"{folder} is on a network file system ({kind}).")
+            raise NoCopy(f"{root} is on a network file system ({kind}).")
         if kind.startswith("fuse"):
-            raise NoCopy(f"{folder} is on a file system of another program ({kind}).")
-    return list(by_depth(set(found)))
+            raise NoCopy(f"{root} is on a file system of another program ({kind}).")
+    return found
