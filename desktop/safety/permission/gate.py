@@ -105,6 +105,8 @@ class PermissionGate:
                 decision = replace(_deny_by(rule, request), waited_s=decision.waited_s)
             decision = await self._keep(decision, judged)
             self._pledge(decision, request, check.stands_for)
+        if check.asks and decision.allowed:
+            self._memory.read_outside(request.run_id, facts.constraint)
         if not unasked_read:
             number = await self._audit(entry_of(request, decision, self._redactor, self._clock()))
             call.logged.extend([] if number is None else [number])
@@ -147,6 +149,8 @@ class PermissionGate:
         """The call with all that decides about it. In which mode its thread works is looked up now, not when its run
         began: a person may have switched."""
         facts, request = facts_of(call, check), _request_of(call, check, self._clock())
+        if follows := self._memory.follows(request.run_id):
+            request = replace(request, follows=f"text of {follows} was read in this run")
         edge = request.category is not Category.READ and self._modes.mode(request.seen_in) == "edge"
         if edge:
             past = await asyncio.to_thread(past_the_edge, request, check, self._modes)

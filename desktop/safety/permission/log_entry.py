@@ -56,8 +56,8 @@ def _extra_of(request: PermissionRequest, decision: Decision, redactor: Redactor
         extra["rule"] = dict(decision.rule)
     if (bounds := decision.bounds) is not None:
         extra["granted"] = {"calls": bounds.calls, "until": bounds.until, "most_bytes": bounds.most_bytes}
-    if request.raised_because:
-        extra["raised_because"] = request.raised_because[:_SUMMARY]
+    for name, said in (("follows", request.follows), ("raised_because", request.raised_because)):
+        extra |= {name: said[:_SUMMARY]} if said else {}
     if decision.allowed and "network" in request.preview:
         extra["network"] = decision.gives_network(request.preview)
         extra |= {"hosts": list(hosts)} if (hosts := request.preview.get("hosts")) else {}

@@ -83,7 +83,9 @@ class InboxModel(QAbstractListModel):
         code = f"code {request.place.partition(':')[0]}" if request.place else ""
         if request.is_outcome:
             return brief_words(request)
-        return shown_line(", ".join(part for part in (agent, code, self._thread_title(request.seen_in)) if part))
+        outside = "follows text from outside" if request.follows else ""
+        parts = (outside, agent, code, self._thread_title(request.seen_in))
+        return shown_line(", ".join(part for part in parts if part))
 
     def tick(self) -> None:
         """Waiting times have grown."""

@@ -49,6 +49,7 @@ BADGES: dict[str, BadgeLook] = {
     "shadowed": BadgeLook("skills", "", "shadowed"),
     "hidden": BadgeLook("hidden", "", "hidden"),
     "confined": BadgeLook("lock", "", "confined"),
+    "follows": BadgeLook("quote", "info", "follows text from outside"),
     "other agent": BadgeLook("agent", "", "by ACP"),
 }
 """Filled badges by name; a look without a token is neutral: outline only."""

@@ -128,6 +128,8 @@ def _title_row(request: PermissionRequest) -> Row:
         row.addWidget(Badge("edited"))
     raised = request.category is Category.ADMIN and request.raised_because
     kind = "raised" if raised else request.category.value
+    if request.follows:
+        row.addWidget(Badge("follows"))
     if request.preview.get("kind") == "web":
         row.addWidget(Badge("network", "new host"))
     row.addWidget(Badge(kind, "command" if kind == "write" and is_command(request) else ""))

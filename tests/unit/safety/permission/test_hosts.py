@@ -64,6 +64,36 @@ async def test_a_rule_that_names_the_tool_answers_for_the_hosts_that_it_names(ru
     assert (await bench.decide(call)).by == comes
 
 
+@pytest.mark.spec("R-WEB-3")
+async def test_what_a_run_asks_after_it_read_a_page_says_of_which_host() -> None:
+    person = Person()
+    bench = GateBench(person)
+    await bench.decide(Call())
+    await bench.decide(page())
+    await bench.decide(page("b.example"))
+    await bench.decide(Call())
+    await bench.decide(Call(run="run-2"))
+    first, _, _, after, other = person.asked
+    assert (first.follows, other.follows) == ("", "")
+    assert after.follows == "text of example.org, b.example was read in this run"
+    assert bench.log[3].extra["follows"] == after.follows
+    bench.gate.forget_run("run-1")
+    await bench.decide(Call())
+    assert person.asked[-1].follows == ""
+
+
+@pytest.mark.spec("R-WEB-3")
+async def test_a_page_that_was_not_allowed_marks_nothing_and_an_exact_rule_still_allows() -> None:
+    bench = GateBench(Person("deny"))
+    await bench.decide(page())
+    await bench.decide(Call())
+    assert bench.shown[-1].follows == ""
+    ruled = GateBench(Person(), book=TrustRules(text="write-file(call-object=/w/a.txt,$policy=allow)"))
+    await ruled.decide(page())
+    assert (await ruled.decide(Call())).by == "rule"
+    assert ruled.log[-1].extra["follows"] == "text of example.org was read in this run"
+
+
 def test_no_thread_works_so_freely_that_a_host_is_not_asked_about() -> None:
     read = answer(Category.READ, None, edge=True, asks=True)
     assert (read.what, answer(Category.WRITE, None, edge=True).what) == ("asks", "passes")
