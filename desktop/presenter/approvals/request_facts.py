@@ -72,11 +72,16 @@ def _facts(request: PermissionRequest, thread_title: str) -> Iterator[Fact]:
         yield Fact("Arguments", "none", "quiet")
     yield from _version(request)
     yield from _original(request)
+    yield from _follows(request)
+    if not request.is_outcome or request.raised_because:
+        yield Fact("Why it asks", why(request), "words")
+
+
+def _follows(request: PermissionRequest) -> Iterator[Fact]:
+    """Whose text was read before the call: a fact, no verdict."""
     if request.follows:
         said = shown_line(request.follows)
         yield Fact("Follows", f"{said[:1].upper()}{said[1:]}. That does not say that it steered this call.", "words")
-    if not request.is_outcome or request.raised_because:
-        yield Fact("Why it asks", why(request), "words")
 
 
 def _announced(request: PermissionRequest) -> Iterator[Fact]:
