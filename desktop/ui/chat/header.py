@@ -28,7 +28,7 @@ NARROW = 640
 ROOMY = 860
 """Below this the mode is shown by its icon alone."""
 EDITING = 320
-MIN_CHIP = 110
+MIN_CHIP, BARE_CHIP = 110, 40
 FOLDER = 28
 """Characters of a folder's name."""
 WITH_CHANGES = 560
@@ -263,8 +263,8 @@ class ThreadHeader(QFrame):
         px = theme().px
         self.project.set_bare(self.width() < px(NARROW))
         self.mode.set_bare(self.width() < px(ROOMY))
-        for chip in (self.project, self.mode):
-            chip.setMinimumWidth(min(chip.sizeHint().width(), px(MIN_CHIP)))
+        for chip, least in ((self.project, MIN_CHIP), (self.mode, BARE_CHIP)):
+            chip.setMinimumWidth(min(chip.sizeHint().width(), px(least)))
         self.changes.setVisible(self.width() >= px(WITH_CHANGES))  # else it is a tab away
         beside = [
             one
