@@ -148,6 +148,18 @@ async def test_of_many_calls_at_once_the_last_use_goes_to_one(bench: Bench) -> N
 
 
 @pytest.mark.spec("R-ASK-2")
+async def test_the_disk_itself_counts_no_use_over_any_bound(bench: Bench) -> None:
+    await bench.give(calls=3, most_bytes=100)
+    (held,) = bench.book.held("t")
+
+    async def use(size: int, at: float) -> bool:
+        return await bench.store.grants.use(grant_id=held.grant_id, size=size, at=at) is not None
+
+    assert [await use(91, NOON), await use(1, NOON + 3600), await use(1, NOON - 60)] == [False, False, False]
+    assert [await use(1, NOON) for _ in range(4)] == [True, True, False, False]
+
+
+@pytest.mark.spec("R-ASK-2")
 async def test_its_time_ends_by_either_clock_and_setting_one_back_gives_nothing(bench: Bench) -> None:
     await bench.give(calls=50, until=NOON + 600)
     bench.clocks.pass_by(599)
