@@ -25,7 +25,7 @@ PROJECT_KEYS = "Ctrl+Shift+O"
 MIN_TITLE = 140
 NARROW = 640
 """Pixels at 100 % below which the folder is shown by its icon alone."""
-ROOMY = 860
+ROOMY = 1060
 """Below this the mode is shown by its icon alone."""
 EDITING = 320
 MIN_CHIP, BARE_CHIP = 110, 40
