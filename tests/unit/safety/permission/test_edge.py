@@ -231,3 +231,20 @@ async def test_a_denied_run_and_a_closing_app_stay_that(bench: Bench) -> None:
 async def test_reading_needs_no_mode_and_says_nothing_of_it(bench: Bench) -> None:
     decision = await bench.decide(bench.call(PreCheck(READ)))
     assert (decision.allowed, bench.log) == (True, [])
+
+
+@pytest.mark.spec("R-ASK-1", "R-WEB-3")
+async def test_once_a_run_has_read_a_page_from_outside_its_writes_ask_and_say_so(bench: Bench) -> None:
+    assert await bench.by(bench.write()) == "edge"
+    bench.person.choice = "allow_once"
+    assert (
+        await bench.decide(
+            bench.call(PreCheck(READ, constraint="example.org", asks="a host that nobody named"), tool="web-fetch")
+        )
+    ).allowed
+    bench.person.choice = "deny"
+    assert await past(bench, bench.write("b.txt")) == ["text"]
+    assert "example.org" in bench.person.asked[-1].past_edge[0].words
+    other = bench.write("c.txt")
+    other.meta = replace(other.meta, run_id="run-2")
+    assert await bench.by(other) == "edge", "another run has read nothing"
