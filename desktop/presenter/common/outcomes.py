@@ -27,6 +27,7 @@ DECISIONS: Mapping[str, OutcomeWords] = {
     "allow_run": OutcomeWords("Allowed for the run", "allowed for the run", "Allowed for this run"),
     "allow_always": OutcomeWords("Allowed from now on", "allowed from now on", "Allowed, and a rule was made"),
     "allow_edited": OutcomeWords("", "allowed with your changes", "Allowed with other arguments"),
+    "again": OutcomeWords("Run again in a new copy", "run again in a new copy", "Run again in a new copy"),
     "deny": OutcomeWords("Denied", "denied", "Denied"),
     "deny_run": OutcomeWords(
         "Denied, with everything else of its run",

@@ -22,7 +22,7 @@ PART = 40_000
 NEW_HOST = "You have not allowed {host} yet: a host asks until you allow it, for this run or always."
 PRIVATE = (
     "{host} is inside this computer or its network. Pages there are not read unless the person adds the host in "
-    "Settings, Tools, Hosts of your own network."
+    "Settings, Tools and limits, Hosts of your own network."
 )
 
 WEB_FETCH = ToolSpec(

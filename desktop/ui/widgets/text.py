@@ -94,9 +94,9 @@ class Text(QLabel):
     def _tell_whole(self) -> None:
         if self._elide != "none":
             cut = self.sizeHint().width() > self.width() + 1
-            tip = plain_tip(self.text() if cut else "")
-            if tip != self.toolTip():
-                self.setToolTip(tip)
+            whole = self.text() if cut else ""
+            if plain_tip(whole) != self.toolTip():
+                self.setToolTip(plain_tip(whole))
 
 
 _WIDTHS = 8

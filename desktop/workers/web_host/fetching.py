@@ -119,7 +119,7 @@ async def _judged(address: WebAddress, allowed: Sequence[str], resolve: Resolve)
         raise CallError(
             "web.private",
             f"{address.name} leads inside this computer or its network. Pages there are not read unless the person "
-            "adds the host in Settings, Tools, Hosts of your own network.",
+            "adds the host in Settings, Tools and limits, Hosts of your own network.",
         )
     return addresses[0]
 

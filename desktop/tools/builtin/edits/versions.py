@@ -10,11 +10,17 @@ import threading
 import time
 import zlib
 from collections import OrderedDict
-from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
 
+from desktop.domain.lazy import lazy_module
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.sequences import in_common
 from desktop.domain.words import count_words
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = lazy_module("difflib")
 
 MAX_FILES = 2_000
 MAX_KEPT = 32_000_000
@@ -104,7 +110,7 @@ def changed_words(before: str, after: str) -> str:
     if max(len(gone), len(come)) > _MIDDLE:
         return f"{count_words(len(gone), 'line')} from line {head + 1} on became {count_words(len(come), 'line')}."
     said: list[str] = []
-    for tag, a1, a2, b1, b2 in SequenceMatcher(None, gone, come, autojunk=False).get_opcodes():
+    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, gone, come, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
         said.append(f"@ line {head + b1 + 1}")

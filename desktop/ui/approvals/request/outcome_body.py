@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QStackedLayout, QWidget
 from desktop.domain.outcomes import OutcomeReading
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.words import count_words
+from desktop.presenter.approvals.outcome_row_words import take_words
 from desktop.presenter.approvals.outcome_rows import OutcomeRows, OutcomeTree, outcome_tree
 from desktop.presenter.approvals.outcome_words import (
     NOTHING_DONE,
@@ -19,7 +20,6 @@ from desktop.presenter.approvals.outcome_words import (
     left_words,
     says_more,
     seconds_words,
-    take_words,
     tried_words,
 )
 from desktop.ui.approvals.request.answers import Answers

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QFrame, QSizePolicy, 
 
 from desktop.domain.outcomes import ChangeSides, CommandCopy
 from desktop.domain.permission import PermissionRequest
+from desktop.presenter.approvals.outcome_row_words import count_of, listing, summary_words
 from desktop.presenter.approvals.outcome_rows import OutcomeRows, TickedFile, TickedFolder
-from desktop.presenter.approvals.outcome_words import count_of, listing, summary_words
 from desktop.ui.approvals.request.background import Background
 from desktop.ui.approvals.request.body import arguments_view
 from desktop.ui.approvals.request.diffing import DiffRow, diff, new_file, plain_rows

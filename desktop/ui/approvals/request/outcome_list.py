@@ -9,8 +9,8 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
 from desktop.domain.outcomes import LineFigures
+from desktop.presenter.approvals.outcome_row_words import kinds_words, spoken
 from desktop.presenter.approvals.outcome_rows import OutcomeRow, OutcomeRows, TickedFile, TickedFolder
-from desktop.presenter.approvals.outcome_words import kinds_words, spoken
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, outline
 from desktop.ui.widgets.fixed_rows import FixedRows
