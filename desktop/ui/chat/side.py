@@ -30,7 +30,7 @@ else:
 
 BESIDE = 1040
 """Below this width of the window (at 100 %) it lies over the thread."""
-WIDTH, ALONE = 432, 384
+WIDTH, ALONE = 400, 384
 """Where there are tabs, and where there are none."""
 TRACE, AGENTS, CHANGES = "trace", "agents", "changes"
 WIDE, MOST = 560, 0.55

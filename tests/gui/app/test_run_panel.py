@@ -174,8 +174,7 @@ async def test_cancel_shows_at_once_and_ends_the_last_child_first_down_to_its_co
     skills.mkdir(parents=True)
     (skills / "worker.skill.md").write_text(WORKER)
     app = await opened(start, call("skill_invoke", ref="worker"), call("bash", command=NAP), HELLO)
-    await allow(app)
-    await app.until(naps, "the command")
+    await app.until(naps, "the command, in its copy")
     await app.until(lambda: words(app) == ["waiting for worker", "calling bash"], "the agent in the call")
     press(app, Qt.Key.Key_Delete)
     (asked,) = [one for one in app.window.findChildren(Dialog) if one.isVisible()]
