@@ -35,7 +35,7 @@ from desktop.pipeline.observe import Observer
 from desktop.pipeline.passing_on import meant, passes_on
 from desktop.pipeline.recovery.gate import RecoveryGate
 from desktop.pipeline.recovery.past_calls import PastCalls, key_of
-from desktop.pipeline.rehearsing import CallRehearsals
+from desktop.pipeline.rehearsing import Around, CallRehearsals, alone
 from desktop.pipeline.skills.side import SkillSide
 from desktop.pipeline.skills.wrapping import Wrapping
 from desktop.pipeline.steps import CallLayer, CallStep, ResultCheck, Terminated, planned
@@ -87,6 +87,7 @@ class Pipeline:
         settings: CallSettings | None = None,
         skills: SkillSide | None = None,
         histories: CallHistories | None = None,
+        around: Around = alone,
     ) -> None:
         self.table = table
         self._skills = skills
@@ -97,7 +98,7 @@ class Pipeline:
         allowed, schema, safety = AllowedToolsGate(), SchemaGate(self.validator), SafetyGate()
         limits = self._settings
         work = LimitedWork(spawn, limits.timeout_of, limits.margin_s, redactor)
-        self._rehearsals = CallRehearsals(work)
+        self._rehearsals = CallRehearsals(work, around)
         trusting = TrustGate(trust, (allowed, schema, safety), self._rehearsals)
         past_calls = self._past_calls = PastCalls(histories, trusting)
         self._executor = Executor(trusting, work, self._current)

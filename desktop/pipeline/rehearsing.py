@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import RehearsingTool, ToolCallContext
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.gates import prechecked, refused
 from desktop.pipeline.limited import LimitedWork
 
+Around = Callable[[RunMeta, str], AbstractAsyncContextManager[None]]
+"""What stands around all that a call of a tool does, by the run and the tool's name: a paused agent waits there."""
+
+
+def alone(_meta: RunMeta, _tool: str) -> AbstractAsyncContextManager[None]:
+    """Nothing stands around it."""
+    return nullcontext()
+
 
 class CallRehearsals:
     """Implements ``gates.Rehearsals``: inside the limits of the call, like anything that a tool does for it."""
 
-    def __init__(self, work: LimitedWork) -> None:
+    def __init__(self, work: LimitedWork, around: Around = alone) -> None:
         self._work = work
+        self._around = around
 
     async def begin(self, call: CallContext) -> None:
         """Make the call in a copy without the network. Raises what the tool raises where nothing came of it."""
@@ -40,6 +53,7 @@ class CallRehearsals:
         async def rehearse(context: ToolCallContext) -> None:
             call.rehearsal = await target.rehearse(call.frozen, check, context)
 
-        await self._work.run(call, rehearse, network=network)
+        async with self._around(call.meta, target.spec.name):
+            await self._work.run(call, rehearse, network=network)
         if call.rehearsal is not None:
             call.check = call.rehearsal.check

@@ -7,8 +7,8 @@ Whose a call is says its thread, and within a thread the node that its metadata 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -300,6 +300,23 @@ class LiveRuns:
         if root is not None:
             root.token.cancel(reason)
 
+    @asynccontextmanager
+    async def calling(self, meta: RunMeta, tool: str) -> AsyncIterator[None]:
+        """Around a call, and what it does in a copy before: a paused agent makes none. ``tool`` "": not shown."""
+        node = self.node_of(meta)
+        if node is None:
+            yield
+            return
+        await node.may_call()
+        before = (node.state, node.doing)
+        if tool:
+            node.does(NodeState.CALLING, tool)
+        try:
+            yield
+        finally:
+            if tool and not node.over:
+                node.does(*before)
+
     def hear(self, event: Event) -> None:
         """Questions to a person stand the run's clock, if nobody else works (R-SUP-10)."""
         if isinstance(event, ToolCallWaiting):
@@ -352,21 +369,15 @@ class CallGate:
 
     async def process(self, context: FunctionContext, call_next: CallNext) -> None:
         """Wait while the agent is paused, then make the call within the journal."""
-        node = self._runs.node_of(context.meta)
-        if node is None:
+        if self._runs.node_of(context.meta) is None:
             await call_next()
             return
-        await node.may_call()
-        if isinstance(context.definition, ToolSpec) and context.definition.visibility == "hidden":
-            await self._journal.process(context, call_next)  # how an agent works inside is nothing that it calls
-            return
-        before = (node.state, node.doing)
-        node.does(NodeState.CALLING, context.tool)
-        try:
+        spec = context.definition
+        hidden = (
+            isinstance(spec, ToolSpec) and spec.visibility == "hidden"
+        )  # how an agent works inside is no call of it
+        async with self._runs.calling(context.meta, "" if hidden else context.tool):
             await self._journal.process(context, call_next)
-        finally:
-            if not node.over:
-                node.does(*before)
 
 
 def _end_below(tree: RunTree, journal: EffectJournal | None) -> None:

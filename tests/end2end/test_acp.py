@@ -60,9 +60,9 @@ async def test_an_editor_sees_the_answer_come_and_what_each_call_would_do_before
     for fact in ("Category: write", "Asked by: assistant › write-file", "(inside the boundary)", "Your answer holds"):
         assert fact in write[0]["content"]["text"]
     text = command_asked[0]["content"]["text"]
-    assert f"Runs in: {home / 'workspace'}" in text
-    assert "The network is off" in text
-    assert "\n\n```sh\ncat a.txt; echo `date` > /dev/null\n```" in text
+    assert f"Ran in: {home / 'workspace'}" in text
+    assert "network off" in text
+    assert "cat a.txt; echo `date` > /dev/null\n\nexit code 0\nhello" in text
     last = [one for one in editor.updates("tool_call_update") if one["toolCallId"] == "call-3"][-1]
     assert last["content"][0]["content"]["text"] == "```\nhello\n\n```"
 

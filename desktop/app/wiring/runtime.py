@@ -357,6 +357,7 @@ def _pipeline(
         skills=skills.side,
         layers=(live.calls,),
         histories=live.histories,
+        around=live.calling,
     )
     return made
 
