@@ -16,7 +16,7 @@ TABS = (("trace", "Trace"), ("agents", "Agents"), ("changes", "Changes"))
 
 def panel_tabs(value: str) -> Tabs:
     """Trace, Agents and Changes, of which ``value`` shows."""
-    made = Tabs("Beside the chat", TABS, spacing=16)
+    made = Tabs("Beside the chat", TABS, spacing=12)
     made.set_value(value)
     return made
 
