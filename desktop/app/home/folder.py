@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +18,8 @@ FOLDERS = ("data", "logs", "skills", "agents", "workspace")
 DEFAULT = "~/.agent"
 LOCK_WIDTH = 19
 """Characters for a process id."""
+SAYS_SO_S = 0.05
+"""Seconds in which one that has just come has written its number."""
 
 
 def home_path(option: str | None, environment: Mapping[str, str]) -> Path:
@@ -116,7 +119,9 @@ def holder(path: Path) -> int:
             try:
                 _ask(file.fileno())
             except BlockingIOError:
-                os.kill(found, 0)  # nobody's number yet, where it has just come
+                time.sleep(SAYS_SO_S)  # one that has just come still has the number of the last one there
+                found = int(os.pread(file.fileno(), LOCK_WIDTH, 0))
+                os.kill(found, 0)
                 return found
     except PermissionError:
         return found
