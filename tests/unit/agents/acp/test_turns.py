@@ -221,6 +221,16 @@ async def test_it_is_off_until_it_was_looked_at_and_off_again_when_its_program_c
         assert "acp_mine" not in d.services.agents.agents
 
 
+async def is_ended_before_it_hears(d: Desk, program: Path) -> None:
+    """An agent that changes what was looked at while it starts."""
+    program.chmod(0o755)
+    await d.added("mine", str(program))
+    await d.switched("mine", writes=True)
+    told = await d.says(await d.thread("mine"), "say I heard it")
+    assert "The program of Mine was changed while it was being started, so it was ended." in told[-1]
+    assert "heard" not in told[-1]
+
+
 @pytest.mark.spec("R-ACP-1")
 @pytest.mark.parametrize(
     "how", ["touch {0}", "mv {0} {0}.aside && mv {0}.aside {0}", "cp {0} {0}.new && mv {0}.new {0}"]
@@ -231,12 +241,7 @@ async def test_one_whose_program_is_exchanged_while_it_starts_is_ended_before_it
     async with desk(tmp_path) as d:
         program = d.workspace / "agent"
         program.write_text(f"#!/bin/sh\n{how.format(program)}\nexec {sys.executable} {SERVERS / 'honest.py'}\n")
-        program.chmod(0o755)
-        await d.added("mine", str(program))
-        await d.switched("mine", writes=True)
-        told = await d.says(await d.thread("mine"), "say I heard it")
-        assert "The program of Mine was changed while it was being started, so it was ended." in told[-1]
-        assert "heard" not in told[-1]
+        await is_ended_before_it_hears(d, program)
 
 
 @pytest.mark.spec("R-ACP-1")
@@ -249,12 +254,7 @@ async def test_one_of_whose_package_a_file_is_exchanged_while_it_starts_is_ended
         part = program.parents[1] / "part.js"
         part.write_text("one();\n")
         program.write_text(f"#!/bin/sh\necho 'two();' > {part}\nexec {sys.executable} {SERVERS / 'honest.py'}\n")
-        program.chmod(0o755)
-        await d.added("mine", str(program))
-        await d.switched("mine", writes=True)
-        told = await d.says(await d.thread("mine"), "say I heard it")
-        assert "The program of Mine was changed while it was being started, so it was ended." in told[-1]
-        assert "heard" not in told[-1]
+        await is_ended_before_it_hears(d, program)
 
 
 @pytest.mark.spec("R-ACP-1")
