@@ -20,16 +20,16 @@ from desktop.agents.loop.round_notes import is_near_limit, rounds_note, with_not
 from desktop.agents.loop.rounds import LoopConfig, RoundLoop, RoundVerdict
 from desktop.agents.loop.summarising import ContextKeeper
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow, View
-from desktop.domain.agent import CompactionStrategy
 from desktop.domain.context import Overlay
 from desktop.domain.estimates import estimate, estimate_fixed, estimate_of
 from desktop.domain.ids import AgentId
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, ToolCallBlock
-from desktop.domain.middleware import ChatContext, Middleware
 from desktop.domain.models import ModelAnswer, ModelRequest
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.agent import CompactionStrategy
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import ChatContext, Middleware
 from desktop.supervision.budgets import BudgetTracker
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from desktop import __version__
 from desktop.app.home.folder import DATA, SOCKET, Home, home_path, open_home
 from desktop.domain.errors import HomeInUse, KnownError
-from desktop.domain.lazy import lazy_module, load
+from desktop.domain.loading.lazy import lazy_module, load
 
 if TYPE_CHECKING:
     import signal

@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 LINE_END = re.compile("\r\n|[\n\r\u2028\u2029]")
 """What ends a line of JavaScript. Python's own ``splitlines`` ends lines in more places."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import NamedTuple
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 MAX_SUMMARY = 24_000
 """Characters of a summary."""

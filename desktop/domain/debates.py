@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import Any, Literal
 
 from desktop.domain.definitions import DefinitionProblem, SideName
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Usage
 
 DebateStatus = Literal["ready", "running", "pausing", "paused", "ended"]

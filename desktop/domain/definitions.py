@@ -11,8 +11,8 @@ from dataclasses import field
 from typing import Any, Literal
 
 from desktop.domain.agent_names import IDENTIFIER
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.supervision import Priority
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.supervision import Priority
 
 AgentType = Literal["ai_human", "dual_ai"]
 SideName = Literal["a", "b"]

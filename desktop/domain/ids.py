@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import NewType
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 ThreadId = NewType("ThreadId", str)
 RunId = NewType("RunId", str)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Literal, Protocol
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 MissedPolicy = Literal["skip", "once"]
 """What becomes of times that passed while the app was closed: only noted, or made up for by one run."""

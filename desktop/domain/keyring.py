@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 OWN_SERVICE = "assent"
 """The service under which Assent keeps what is its own: keys of providers, and secrets that were made for tools."""

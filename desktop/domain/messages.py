@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 Role = Literal["system", "user", "assistant", "tool"]
 StopReason = Literal["end", "tool_calls", "length", "aborted", "error", "cut", "limit"]

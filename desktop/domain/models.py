@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, StopReason, ToolCallBlock, Usage
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 
 Locality = Literal["local", "provider", "demo", "scripted"]
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
 from typing import Any, Literal, Protocol
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 ChildState = Literal["stopped", "starting", "ready", "restarting"]
 

@@ -13,11 +13,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, Protocol
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.copied_folders import LaidCopy
-from desktop.domain.judgement import Category, CommandPart, Judgement
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.work_place import WorkPlace
+from desktop.domain.approval.judgement import Category, CommandPart, Judgement
+from desktop.domain.files.copied_folders import LaidCopy
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.cancellation import CancellationToken
 
 DEFAULT_ALLOWED = ("~/.agent/workspace", "/tmp/agent")
 DEFAULT_DENIED = ("~/.ssh", "~/.gnupg", "/etc/shadow", "/etc/passwd")

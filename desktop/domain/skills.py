@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.tools import Tool
 
 SkillKind = Literal["markdown", "folder", "python", "javascript", "foreign", "program"]

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.thread_modes import ThreadMode
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, Role, StopReason, Usage
-from desktop.domain.thread_modes import ThreadMode
 
 MessageStatus = Literal["open", "complete", "interrupted"]
 ThreadState = Literal["", "running", "interrupted", "failed"]

@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.consents import Consent
-from desktop.domain.judgement import Category, CommandPart, Judgement
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.consents import Consent
+from desktop.domain.approval.judgement import Category, CommandPart, Judgement
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import MediaBlock
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.work_place import WorkPlace
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo, SecretStore, Senses
 from desktop.domain.processes import Child
 from desktop.models import providers

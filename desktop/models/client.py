@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import ChildDied, ModelUnknown, ProtocolViolation
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import Connection, ModelClient, ModelRef, ModelRequest, SecretStore, Senses, StreamItem
 from desktop.domain.processes import Child, ChildRefused, ChildStream
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 from desktop.models import providers
 from desktop.models.catalogue import Catalogue
 from desktop.models.credentials import Credentials, credentials

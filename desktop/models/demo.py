@@ -13,10 +13,10 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta, ToolCallProgress
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 from desktop.models import demo_texts as texts
 from desktop.models.demo_roles import OVER, Role, role_of
 

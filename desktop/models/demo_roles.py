@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 SCRIPT = "*(I am a script, not an AI: I say this whatever the topic is.)* "
 OVER = "I am a script, and what was written for me is over. A real model would go on from here.\n"

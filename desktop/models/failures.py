@@ -24,7 +24,7 @@ from desktop.domain.errors import (
 )
 from desktop.domain.models import Connection
 from desktop.domain.processes import ChildRefused
-from desktop.domain.scrub import scrub, without_paths
+from desktop.domain.text.scrub import scrub, without_paths
 from desktop.models.providers import is_local, provider_info
 
 

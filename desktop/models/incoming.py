@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from desktop.domain.errors import ProtocolViolation
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import StopReason, ToolCallBlock, Usage
 from desktop.domain.models import Finished, ReasoningDelta, StreamItem, TextDelta, ToolCallProgress
 

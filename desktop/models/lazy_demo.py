@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from desktop.domain.lazy import lazy_module, load
+from desktop.domain.loading.lazy import lazy_module, load
 from desktop.domain.models import ModelRequest, StreamItem
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 
 if TYPE_CHECKING:
     from desktop.models import demo as models_demo

@@ -7,7 +7,7 @@ import urllib.parse
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ProviderInfo
 
 DEMO = "demo"

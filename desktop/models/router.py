@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
 from desktop.domain.models import Connection, LocalServer, ModelClient, ModelRequest, StreamItem
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 from desktop.models.providers import DEMO, SCRIPTED, LocalAddresses
 
 

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain import errors
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, StopReason, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, StreamItem, TextDelta, ToolCallProgress
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 from desktop.models.incoming import read_arguments
 
 Step = Mapping[str, Any]

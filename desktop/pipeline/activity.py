@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from desktop.domain.permission import AuditEntry, with_message
+from desktop.domain.approval.permission import AuditEntry, with_message
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import PreCheck
 from desktop.pipeline.context import CallContext, CallRequest, CallResult

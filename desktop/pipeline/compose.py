@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 
 from desktop.domain.errors import BugError
 from desktop.domain.messages import ChatMessage
-from desktop.domain.middleware import CallNext, Middleware, MiddlewareContext
 from desktop.domain.models import ModelAnswer
+from desktop.domain.runs.middleware import CallNext, Middleware, MiddlewareContext
 
 _RESULTS: dict[str, tuple[type, ...]] = {"chat": (ModelAnswer, ChatMessage)}
 """What the result of a chain may be, where whoever asked depends on it."""

@@ -7,18 +7,18 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import field
 from typing import Any, Protocol
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision, PermissionRequest, same_json, with_message
 from desktop.domain.errors import Denied, KnownError, ToolFailure
-from desktop.domain.events import EventSink
 from desktop.domain.ids import short_id
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import CallLimits
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
-from desktop.domain.middleware import FunctionContext
-from desktop.domain.permission import Decision, PermissionRequest, same_json, with_message
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.scopes import Interrupt
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.events import EventSink
+from desktop.domain.runs.limits import CallLimits
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import FunctionContext
+from desktop.domain.runs.scopes import Interrupt
 from desktop.domain.tools import PreCheck, Rehearsal, Tool, ToolResult
 from desktop.pipeline.names import Caller
 from desktop.pipeline.skill_context import Context, ServedContext

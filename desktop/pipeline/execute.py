@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import CannotBeUndone, Denied, RealFilesChanged, ToolAborted, ToolFailure
-from desktop.domain.judgement import Category
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.tools import PreCheck, Tool, ToolCallContext, ToolResult
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.gates import TrustGate, prechecked, refused

@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
+from desktop.domain.approval.judgement import Category, CommandPart
+from desktop.domain.approval.permission import Decision, PermissionRequest, without_message
 from desktop.domain.errors import Denied, KnownError, LimitReached, ToolAborted, ToolFailure
-from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
-from desktop.domain.judgement import Category, CommandPart
-from desktop.domain.middleware import CallNext
-from desktop.domain.permission import Decision, PermissionRequest, without_message
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.runs.events import ToolCallAnswered, ToolCallWaiting
+from desktop.domain.runs.middleware import CallNext
 from desktop.domain.tools import CommandTool, PreCheck, StandsFor, Tool, ToolResult
-from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.context import CallContext, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 from desktop.recovery.past import OUTCOME_UNKNOWN, VALUE_UNKNOWN

@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted, ToolFailure, ToolTimeout
-from desktop.domain.events import ToolCallAdvanced, ToolCallOutput
-from desktop.domain.judgement import Category
+from desktop.domain.runs.events import ToolCallAdvanced, ToolCallOutput
+from desktop.domain.runs.scopes import Interrupt
 from desktop.domain.safety import Redactor
-from desktop.domain.scopes import Interrupt
 from desktop.domain.tools import ToolCallContext, ToolResult
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Advance, ServedContext

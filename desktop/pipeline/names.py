@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+from desktop.domain.approval.judgement import Category, CommandPart
 from desktop.domain.errors import Denied, NotFound
-from desktop.domain.judgement import Category, CommandPart
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.suggestions import nearest
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.suggestions import nearest
 from desktop.domain.tools import Tool, ToolSpec
 from desktop.skills.names import MAX_NAME, is_bare_name
 from desktop.skills.patterns.lists import CONTEXT_MANAGER

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.events import (
+from desktop.domain.runs.events import (
     AgentListening,
     AgentTraced,
     Event,
@@ -18,7 +18,7 @@ from desktop.domain.events import (
     ToolCallWaiting,
 )
 from desktop.domain.safety import Redactor
-from desktop.domain.words import arguments_words
+from desktop.domain.text.words import arguments_words
 from desktop.pipeline.context import CallResult
 from desktop.skills.values.serialise import safe_snapshot
 

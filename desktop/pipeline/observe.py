@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from desktop.domain.middleware import CallNext, FunctionContext, Middleware
+from desktop.domain.runs.middleware import CallNext, FunctionContext, Middleware
 
 _log = logging.getLogger(__name__)
 

@@ -18,10 +18,10 @@ from desktop.domain.errors import (
     ToolAborted,
     ValidationFailure,
 )
-from desktop.domain.events import ToolCallFinished, ToolCallStarted
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.middleware import CallNext, FunctionContext, Middleware
+from desktop.domain.runs.events import ToolCallFinished, ToolCallStarted
+from desktop.domain.runs.middleware import CallNext, FunctionContext, Middleware
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import Tool, ToolResult, ToolSpec
 from desktop.pipeline.context import CallAttempt, CallContext, CallRequest, CallResult, Journal, Trust

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.tools import RehearsingTool, ToolCallContext
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.gates import prechecked, refused

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequen
 from dataclasses import field
 from typing import Any, Protocol
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BugError, ToolFailure
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.names import AllowedTools

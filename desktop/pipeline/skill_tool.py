@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import Denied
-from desktop.domain.judgement import Category
-from desktop.domain.places import FormatError
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.skills import SkillDef
+from desktop.domain.text.places import FormatError
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.skills.formats.category import effective_category
 from desktop.skills.formats.loader import read_bytes
 

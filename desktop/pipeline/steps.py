@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from desktop.domain.errors import BugError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.middleware import CallNext, Middleware, MiddlewareTermination
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.middleware import CallNext, Middleware, MiddlewareTermination
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.compose import compose
 from desktop.pipeline.context import CallAttempt, CallContext

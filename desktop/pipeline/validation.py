@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import ConfigurationError, ValidationFailure
-from desktop.domain.lazy import lazy_module, load
+from desktop.domain.loading.lazy import lazy_module, load
 from desktop.domain.tools import ToolSpec
 from desktop.skills.schemas.cost import MAX_STEPS, SchemaCost
 from desktop.skills.schemas.drafts import LATEST, draft_of

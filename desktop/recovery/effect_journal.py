@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.agent import AgentOutcome, AgentStatus
-from desktop.domain.effects import EffectKind, EffectLog, EffectPhase, EffectRecord, digest_value, tool_value
 from desktop.domain.errors import BugError, KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.agent import AgentOutcome, AgentStatus
+from desktop.domain.runs.effects import EffectKind, EffectLog, EffectPhase, EffectRecord, digest_value, tool_value
 from desktop.recovery.effect_values import error_to_plain, outcome_to_plain, to_text
 
 MAX_SUMMARY = 400

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from desktop.domain import errors
-from desktop.domain.agent import AgentOutcome
 from desktop.domain.errors import KnownError
 from desktop.domain.messages import (
     ChatMessage,
@@ -20,6 +19,7 @@ from desktop.domain.messages import (
     usage_to_plain,
 )
 from desktop.domain.models import ModelRequest
+from desktop.domain.runs.agent import AgentOutcome
 from desktop.domain.tools import ToolResult
 
 _ERRORS: Mapping[str, type[KnownError]] = {

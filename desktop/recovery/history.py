@@ -14,13 +14,13 @@ from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any
 
-from desktop.domain.call_keys import Names, group_of, is_inside, outermost
-from desktop.domain.cancellation import STOPPED
-from desktop.domain.effects import EffectRecord, is_digest, tool_of
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.judgement import Category
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.call_keys import Names, group_of, is_inside, outermost
+from desktop.domain.runs.cancellation import STOPPED
+from desktop.domain.runs.effects import EffectRecord, is_digest, tool_of
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.recovery.effect_values import digest_of, error_from_plain, message_from_plain, result_from_plain
 from desktop.recovery.past import NEVER_BEGUN, VALUE_UNKNOWN, Done, Edited, InProgress, Past, Unknown

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
-from desktop.domain.effects import EffectPhase
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import ModelAnswer
+from desktop.domain.runs.effects import EffectPhase
+from desktop.domain.runs.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.recovery.effect_journal import EffectJournal, EffectRequest, Place
 from desktop.recovery.effect_values import RequestDigests, digest_of, message_to_plain, result_to_plain

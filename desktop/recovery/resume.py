@@ -10,10 +10,10 @@ import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import field
 
-from desktop.domain.effects import EffectRecord, call_key
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.effects import EffectRecord, call_key
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.recovery.effect_journal import EffectJournal
 from desktop.recovery.history import CallHistory

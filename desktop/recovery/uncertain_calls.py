@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from desktop.domain.call_keys import is_inside
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.call_keys import is_inside
 from desktop.recovery.effect_values import digest_of
 from desktop.store import Store
 from desktop.store.uncertain_calls import CallLine

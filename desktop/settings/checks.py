@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from desktop.domain.expressions import fault_of
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 from desktop.domain.models import Connection
-from desktop.domain.scrub import scrub
-from desktop.domain.suggestions import nearest
+from desktop.domain.text.expressions import fault_of
+from desktop.domain.text.scrub import scrub
+from desktop.domain.text.suggestions import nearest
 from desktop.settings.spec import Setting
 
 MAX_TEXT = 4_000  # characters of one text

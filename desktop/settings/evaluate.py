@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.settings.checks import KEYRING, Secret, Unfit, check, did_you_mean, find_secrets, risky_variables
 from desktop.settings.schema import schema
 from desktop.settings.spec import Problem

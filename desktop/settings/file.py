@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain.errors import BugError, HomeNotWritable, SettingsError, StoreFull
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.files.private import make_folder, mode_of, write_whole
 from desktop.settings.checks import plain
 from desktop.settings.evaluate import Evaluated, Evaluation, twice_written

@@ -12,7 +12,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.settings.groups.appearance import Appearance
 from desktop.settings.groups.changes import ChangeSettings
 from desktop.settings.groups.chat import Chat

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain.errors import SettingsError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.settings.checks import KEYRING, Secret, Unfit, check, did_you_mean, plain
 from desktop.settings.evaluate import RENAMES
 from desktop.settings.file import ConfigFile, Loaded, Stamp

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, fields, is_dataclass
 from typing import Any, Literal, get_type_hints
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 Kind = Literal[
     "choice",

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from desktop.domain.errors import SettingsError
-from desktop.domain.places import FormatError
+from desktop.domain.text.places import FormatError
 from desktop.yaml_text.change import REMOVE, NotEditable, change_key, in_lines
 from desktop.yaml_text.document import Document, read
 

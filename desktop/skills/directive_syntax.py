@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import field
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.directive_text import Directive, DirectiveHead, Form, InlineText, Part, head_at
 
 MAX_DEPTH = 16

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Literal
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 MAX_HEAD = 1_000
 """Characters of a label or of attributes."""

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.directive_syntax import parse_directives
 from desktop.skills.directive_text import Directive, Form, Part
 from desktop.skills.values.kinds import MISSING

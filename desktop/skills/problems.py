@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError, Place
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import Severity, SkillProblem
+from desktop.domain.text.places import FormatError, Place
 
 
 @dataclass(slots=True)

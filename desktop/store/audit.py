@@ -16,10 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from desktop.domain.audit import AuditChoices, AuditFilter, AuditFormat, AuditPage, CallPlace, Progress, Stop
-from desktop.domain.audit_chain import ChainReport, digest
-from desktop.domain.lazy import lazy_module
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.audit import AuditChoices, AuditFilter, AuditFormat, AuditPage, CallPlace, Progress, Stop
+from desktop.domain.approval.audit_chain import ChainReport, digest
+from desktop.domain.approval.permission import AuditEntry
+from desktop.domain.loading.lazy import lazy_module
 from desktop.store import audit_reading
 from desktop.store.audit_log import AuditChain, HeadFile, head_path
 from desktop.store.audit_rows import call_line, outcome_line

@@ -19,11 +19,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from desktop.domain.audit import AuditFilter, AuditFormat, AuditRow, Progress, Stop
-from desktop.domain.audit_chain import EXPORT_FORMAT, digest
+from desktop.domain.approval.audit import AuditFilter, AuditFormat, AuditRow, Progress, Stop
+from desktop.domain.approval.audit_chain import EXPORT_FORMAT, digest
 from desktop.domain.errors import ExportFailed
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 from desktop.store.audit_log import last
 from desktop.store.audit_reading import numbers, opened, slices
 from desktop.store.audit_rows import row_from

@@ -14,7 +14,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from desktop.domain.audit_chain import FIRST, ChainEnd, Damage, digest, link
+from desktop.domain.approval.audit_chain import FIRST, ChainEnd, Damage, digest, link
 from desktop.store.audit_rows import break_line
 
 _log = logging.getLogger(__name__)

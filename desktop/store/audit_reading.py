@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from desktop.domain.audit import AuditChoices, AuditFilter, AuditPage, CallPlace, Progress, Stop
-from desktop.domain.audit_chain import ChainEnd, ChainReport, ChainWalker, Finding, digest
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.audit import AuditChoices, AuditFilter, AuditPage, CallPlace, Progress, Stop
+from desktop.domain.approval.audit_chain import ChainEnd, ChainReport, ChainWalker, Finding, digest
+from desktop.domain.approval.permission import AuditEntry
 from desktop.store.audit_log import HeadFile, unguarded
 from desktop.store.audit_rows import break_from, content_of, row_from
 from desktop.store.database import BUSY_MS

@@ -12,9 +12,9 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.domain.audit import AuditKind, AuditRow, plain
-from desktop.domain.audit_chain import FIRST, ChainEnd, Damage, Finding, canonical, digest, link
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.audit import AuditKind, AuditRow, plain
+from desktop.domain.approval.audit_chain import FIRST, ChainEnd, Damage, Finding, canonical, digest, link
+from desktop.domain.approval.permission import AuditEntry
 from desktop.store.rows import clean, to_json
 
 KINDS: tuple[AuditKind, ...] = ("call", "adopted", "start", "break")

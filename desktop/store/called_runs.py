@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from desktop.domain.call_keys import is_inside
+from desktop.domain.runs.call_keys import is_inside
 from desktop.domain.threads import RunRecord
 from desktop.store.rows import RUN, run_from
 from desktop.store.worker import StoreThread
@@ -23,7 +23,7 @@ class CalledRunRepository:
         self._thread = thread
 
     async def add(self, *, run_id: str, tree_run_id: str, call_key: str) -> None:
-        """A run that has begun works for the call ``call_key`` (domain/call_keys.py) of the run ``tree_run_id``."""
+        """A run that has begun works for the call ``call_key`` (runs/call_keys.py) of the run ``tree_run_id``."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT INTO called_runs VALUES (?,?,?)", (run_id, tree_run_id, call_key))

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.file_changes import ChangedFile, ChangeOrigin, FileChange, FileState, KeptChange
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.files.changes import ChangedFile, ChangeOrigin, FileChange, FileState, KeptChange
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.store.rows import clean, to_json
 from desktop.store.worker import StoreThread
 

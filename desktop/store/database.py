@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from desktop.domain.errors import BugError
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.store import audit_rows, failures
 from desktop.store.audit_log import head_path
 

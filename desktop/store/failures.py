@@ -16,7 +16,7 @@ from desktop.domain.errors import (
     StoreFull,
     StoreTooNew,
 )
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 
 if TYPE_CHECKING:
     import shutil

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from desktop.domain.bounded_grants import BoundedGrant, GrantBounds, GrantEnd
+from desktop.domain.approval.bounded_grants import BoundedGrant, GrantBounds, GrantEnd
 from desktop.store.rows import clean
 from desktop.store.worker import StoreThread
 

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from desktop.domain.effects import EffectRecord, digested, is_digest
+from desktop.domain.runs.effects import EffectRecord, digested, is_digest
 from desktop.store.rows import clean
 from desktop.store.worker import StoreThread
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from desktop.domain.errors import StoreError
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.files import private
 
 if TYPE_CHECKING:

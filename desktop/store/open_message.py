@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from typing import Literal
 
 from desktop.domain.errors import BugError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, ReasoningBlock, StopReason, TextBlock, Usage
 from desktop.domain.threads import MessageRecord, MessageStatus
 from desktop.store import tree

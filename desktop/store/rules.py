@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from desktop.domain.approval.permission import RecordedCall, RuleRecord
 from desktop.domain.errors import NotFound
-from desktop.domain.permission import RecordedCall, RuleRecord
 from desktop.store.rows import clean, to_json
 from desktop.store.worker import StoreThread
 

@@ -1,4 +1,4 @@
-"""The agents of runs as they were last told (domain/run_tree.py): what the Run panel shows after a restart."""
+"""The agents of runs as they were last told (domain/runs/tree.py): what the Run panel shows after a restart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from desktop.domain.run_tree import NodeFacts, StoredRun, facts_from_plain, facts_to_plain
+from desktop.domain.runs.tree import NodeFacts, StoredRun, facts_from_plain, facts_to_plain
 from desktop.store.rows import to_json
 from desktop.store.worker import StoreThread
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 
 PART = "\u200b"
 START, END = "\ufdd0", "\ufdd1"

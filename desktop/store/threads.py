@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
+from desktop.domain.approval.thread_modes import ThreadMode
 from desktop.domain.errors import NotFound
 from desktop.domain.messages import Usage
-from desktop.domain.thread_modes import ThreadMode
 from desktop.domain.threads import ThreadRecord, ThreadState
 from desktop.store import forks, tree
 from desktop.store.job_threads import old_of_job, with_jobs

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.messages import Block, ToolResultBlock
+from desktop.domain.runs.traces import KEPT_TEXT
 from desktop.domain.threads import MessageRecord
-from desktop.domain.traces import KEPT_TEXT
 from desktop.store.rows import MESSAGE, block_from, message_from, to_json
 from desktop.store.worker import StoreThread
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from desktop.domain.errors import BudgetExhausted
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
-from desktop.domain.supervision import Priority, SpawnBudget
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.supervision import Priority, SpawnBudget
 
 
 @dataclass(slots=True)

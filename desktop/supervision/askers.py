@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 
-from desktop.domain.permission import Asker, Decision, PermissionRequest
+from desktop.domain.approval.permission import Asker, Decision, PermissionRequest
 
 Ask = Callable[[PermissionRequest], Awaitable[Decision | None]]
 """Brings a request to a program outside. None: it is not answered there."""

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from desktop.domain.errors import BudgetExhausted
-from desktop.domain.limits import Limit
 from desktop.domain.messages import Usage
-from desktop.domain.supervision import ROUNDS, RUN_ROUNDS, ExecutionBudget
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.supervision import ROUNDS, RUN_ROUNDS, ExecutionBudget
 from desktop.supervision.clocks import BranchClock
 
 DEFAULT = "the default of a run"

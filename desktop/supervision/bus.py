@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
-from desktop.domain.events import (
+from desktop.domain.runs.events import (
     Event,
     ReasoningArrived,
     RunEnded,

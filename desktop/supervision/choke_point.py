@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.run_tree import NodeState
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.tree import NodeState
 from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.tree import TreeNode
 

@@ -12,16 +12,16 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.agent import AgentOutcome
-from desktop.domain.effects import EffectLog
 from desktop.domain.errors import BudgetExhausted, BugError, NotFound
-from desktop.domain.events import Event, EventSink, RunTreeChanged, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.ids import AgentId
-from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.models import ModelAnswer
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
-from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.effects import EffectLog
+from desktop.domain.runs.events import Event, EventSink, RunTreeChanged, ToolCallAnswered, ToolCallWaiting
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import CallNext, ChatContext, FunctionContext
+from desktop.domain.runs.supervision import ExecutionBudget, Priority, Supervision
+from desktop.domain.runs.tree import BESIDE, NodeFacts, NodeState
 from desktop.domain.tools import ToolSpec
 from desktop.recovery.effect_journal import EffectJournal
 from desktop.recovery.history import CallHistories

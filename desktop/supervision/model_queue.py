@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.scopes import Interrupt
-from desktop.domain.supervision import Priority
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.scopes import Interrupt
+from desktop.domain.runs.supervision import Priority
 
 MAX_REQUESTS = 16
 STEP_S = 15.0

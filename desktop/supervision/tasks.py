@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from desktop.domain.supervision import Priority
+from desktop.domain.runs.supervision import Priority
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")

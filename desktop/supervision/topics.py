@@ -16,7 +16,7 @@ from typing import Any
 
 from desktop.domain.errors import Denied, ToolFailure
 from desktop.domain.ids import short_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 INBOX = "inbox."
 """Begins the topic on which a persistent agent is spoken to, before its context."""

@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BudgetExhausted, NotFound
 from desktop.domain.ids import AgentId
-from desktop.domain.limits import Limit
-from desktop.domain.run_tree import NodeFacts, NodeState
-from desktop.domain.scopes import Interrupt
-from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.scopes import Interrupt
+from desktop.domain.runs.supervision import ExecutionBudget, Priority, Supervision
+from desktop.domain.runs.tree import NodeFacts, NodeState
 from desktop.supervision.agent_slots import AgentSlot, AgentSlots
 from desktop.supervision.budgets import BudgetTracker
 

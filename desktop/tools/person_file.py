@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.files.private import make_folder, mode_of, write_whole
 
 ABSENT = "absent"

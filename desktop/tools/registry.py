@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.judgement import Category
 from desktop.domain.tools import Tool
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from desktop.domain.processes import ChildHealth, ChildState
-from desktop.domain.scrub import scrub
+from desktop.domain.text.scrub import scrub
 from desktop.workers.calls import CallStream
 from desktop.workers.link import Link, died
 

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.domain.scrub import scrub
+from desktop.domain.text.scrub import scrub
 from desktop.workers import frames
 
 log = logging.getLogger(__name__)

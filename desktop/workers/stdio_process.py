@@ -13,7 +13,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 try:
     import resource

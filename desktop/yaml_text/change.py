@@ -12,8 +12,8 @@ from textwrap import dedent
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.places import FormatError
 from desktop.yaml_text.compare import all_the_same, means, nothing_else_differs
 from desktop.yaml_text.entry import as_json, entry_lines
 from desktop.yaml_text.parsing import composed, yaml

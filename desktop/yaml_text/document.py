@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError, Place
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.places import FormatError, Place
 from desktop.yaml_text.parsing import composed, in_words, yaml
 
 

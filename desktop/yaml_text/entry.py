@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 
 _PLAIN = lazy_pattern(r"(?:~(?=/)|[A-Za-z_/])[\w ./,;()+-]*\Z")
 _UNPRINTABLE = lazy_pattern("[\x7f-\x84\x86-\x9f\u2028\u2029\ufeff\ufffe\uffff\x85]")

@@ -10,8 +10,8 @@ import sys
 from functools import lru_cache
 from typing import Any
 
-from desktop.domain.lazy_pattern import lazy_pattern
-from desktop.domain.places import Keys
+from desktop.domain.loading.lazy_pattern import lazy_pattern
+from desktop.domain.text.places import Keys
 
 _ODD_CHARACTERS = lazy_pattern("[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 """A tab, what YAML takes for a line end, and what it refuses."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from desktop.domain.places import FormatError, Keys, Locate, Place
+from desktop.domain.text.places import FormatError, Keys, Locate, Place
 from desktop.yaml_text import lines, values
 
 

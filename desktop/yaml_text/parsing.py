@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from desktop.domain.lazy import lazy_module
-from desktop.domain.places import FormatError, Place, place_in
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.text.places import FormatError, Place, place_in
 
 if TYPE_CHECKING:
     import yaml as yaml

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, Literal
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.places import FormatError
 from desktop.yaml_text.parsing import event_kind, events
 
 MAX_BYTES = 256_000

@@ -9,9 +9,18 @@ from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.audit import AuditChoices, AuditFilter, AuditFormat, AuditPage, AuditRow, CallPlace, Progress, Stop
-from desktop.domain.audit_chain import ChainEnd, ChainReport, Finding
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.audit import (
+    AuditChoices,
+    AuditFilter,
+    AuditFormat,
+    AuditPage,
+    AuditRow,
+    CallPlace,
+    Progress,
+    Stop,
+)
+from desktop.domain.approval.audit_chain import ChainEnd, ChainReport, Finding
+from desktop.domain.approval.permission import AuditEntry
 from desktop.presenter.approvals.activity import ActivityViewModel
 
 HOME = "/home/ida/work/harbour-sensors"

@@ -12,8 +12,8 @@ from typing import Any, cast
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.rules import RuleDraft, RuleProblem, RuleView, SimulatedCall, Simulation
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.approval.rules import RuleDraft, RuleProblem, RuleView, SimulatedCall, Simulation
 from desktop.presenter.approvals.rules import RulesViewModel
 from desktop.presenter.approvals.rules_editing import RuleEditor, RulesModels
 from desktop.presenter.events.bridge import single_shot

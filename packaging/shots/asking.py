@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.server_questions import AnswerValue, AskedField, ServerQuestion
-from desktop.domain.sign_in import SignInFacts, SignInScope
+from desktop.domain.servers.questions import AnswerValue, AskedField, ServerQuestion
+from desktop.domain.servers.sign_in import SignInFacts, SignInScope
 from desktop.presenter.mcp.rows import McpRow
 from desktop.tools.mcp.asking.form import checked, fields_of, typed
 

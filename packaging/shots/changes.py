@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.file_changes import ABSENT, ChangedFile, ChangeOrigin, FileChange, FileState, KeptChange
-from desktop.domain.undo import ChangedPath, LaterChange, ThreadChanges, UndoConflict, UndoneFile, UndoPreview
+from desktop.domain.files.changes import ABSENT, ChangedFile, ChangeOrigin, FileChange, FileState, KeptChange
+from desktop.domain.files.undo import ChangedPath, LaterChange, ThreadChanges, UndoConflict, UndoneFile, UndoPreview
 from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.changes.rows import call_rows, file_rows
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.settings.cli_tools import CliRow
 from desktop.presenter.skills.forms import FormField, fields_of

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.mcp import (
+from desktop.domain.messages import FileBlock, GivenBlock
+from desktop.domain.servers.mcp import (
     McpArgument,
     McpCompletion,
     McpOffers,
@@ -19,7 +20,6 @@ from desktop.domain.mcp import (
     McpSaid,
     McpTemplate,
 )
-from desktop.domain.messages import FileBlock, GivenBlock
 from desktop.presenter.chat.from_servers import Fillable, FromServers
 from desktop.presenter.chat.offers import best
 from desktop.presenter.chat.state import Offer

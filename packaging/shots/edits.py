@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.tools.builtin.edits.encoded import decoded
 from desktop.tools.builtin.edits.places import TextEdit, apply, find_places
 from desktop.tools.builtin.edits.shown import preview_of

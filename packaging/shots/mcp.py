@@ -9,8 +9,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.mcp.example import EXAMPLE
 from desktop.presenter.mcp.rows import McpInstructions, McpRow, McpStart, McpToolRow

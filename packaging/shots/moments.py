@@ -11,7 +11,7 @@ from typing import Any, cast
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.presenter.skills.import_plan import Choice, Planned, planned
 from desktop.presenter.skills.importing import Candidate, Fits, Staged, Target

@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.chat.other_agent import ChoiceRow, OtherAgentShown, PlanRow
 from desktop.presenter.settings.other_agents import OtherAgentRow, RegistryRow
 from desktop.presenter.transcript.items import TextPart, ToolPart, TranscriptItem

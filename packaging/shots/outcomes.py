@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import BinaryIO
 
-from desktop.domain.copied_folders import CopyLayer
-from desktop.domain.file_changes import ABSENT, FileChange, FileState
-from desktop.domain.judgement import Category
-from desktop.domain.outcomes import ChangeSides, LineFigures, OutcomeReading
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.files.changes import ABSENT, FileChange, FileState
+from desktop.domain.files.copied_folders import CopyLayer
+from desktop.domain.files.outcomes import ChangeSides, LineFigures, OutcomeReading
 
 ROOT = "/home/ada/work/harbour-sensors"
 COMMAND = "python scripts/clean.py data/gauge-07 --month 2026-03 --out out/gauge-07"

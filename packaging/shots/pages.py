@@ -12,7 +12,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.settings.confinement import ConfinementViewModel
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request.dialog import RequestDialog

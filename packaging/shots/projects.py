@@ -9,7 +9,7 @@ from typing import Any, cast
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.projects import FolderOffer, InstructionFile, ProjectFolder, ProjectLook, ProjectRow
+from desktop.domain.files.projects import FolderOffer, InstructionFile, ProjectFolder, ProjectLook, ProjectRow
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.projects.page import FolderLine, ProjectsViewModel, SeenFile, lines_of
 from desktop.ui.chat.folder_card import LookDialog

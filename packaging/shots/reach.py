@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.reach import LastProof, Level, NodeKind, Proof, ProofLine, Reached, ReachRow, ReachState
+from desktop.domain.approval.reach import LastProof, Level, NodeKind, Proof, ProofLine, Reached, ReachRow, ReachState
 from desktop.presenter.settings.reach_tree import ReachTree, RowPlace
 
 HOME = "/home/ida"

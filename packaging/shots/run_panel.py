@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.errors import NotFound
-from desktop.domain.events import RunTreeChanged
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.run_tree import NodeFacts, NodeState, StoredRun
-from desktop.domain.supervision import ExecutionBudget, Priority
+from desktop.domain.runs.events import RunTreeChanged
+from desktop.domain.runs.supervision import ExecutionBudget, Priority
+from desktop.domain.runs.tree import NodeFacts, NodeState, StoredRun
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 
 THREAD, RUN = "t", "7f3a91c2"

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.judgement import Category, Judgement
+from desktop.domain.approval.judgement import Category, Judgement
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.approval.reach import ProofLine
 from desktop.domain.keyring import KeyPlace
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.reach import ProofLine
 from desktop.domain.safety import Access, ConfinementReport, EntryFacts, PathVerdict
 from desktop.presenter.settings.page import RISKS, SettingSpec, SettingsViewModel
 from desktop.presenter.shell.window import PaletteRow, ShellViewModel

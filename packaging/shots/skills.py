@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.presenter.common.line_ends import Conflict
 from desktop.presenter.events.bridge import single_shot

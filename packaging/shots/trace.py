@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from PySide6.QtCore import QObject
 
-from desktop.domain.limits import Limit
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.traces import TraceEntry
 from desktop.domain.threads import RunRecord
-from desktop.domain.traces import TraceEntry
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.trace.panel import TraceViewModel, grown
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.web_addresses import read_address
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.web.addresses import read_address
 from desktop.tools.builtin.web_fetch import NEW_HOST, WEB_FETCH, preview_of
 
 URL = "https://example.org/ports/quay-3/notices?from=2026-03-17&gauge=07"

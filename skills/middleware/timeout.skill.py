@@ -2,7 +2,7 @@
 
 from desktop.agents.middleware.settings import config_of, number, options
 from desktop.domain.errors import ToolTimeout
-from desktop.domain.scopes import Interrupt
+from desktop.domain.runs.scopes import Interrupt
 
 frontmatter = {
     "name": "timeout",

@@ -200,14 +200,14 @@ def tools_by_name(files: list[Source], names: Collection[str]) -> list[str]:
     ]
 
 
-EAGER_DATACLASSES = ("desktop/workers/", "desktop/domain/lazy_dataclass.py")
+EAGER_DATACLASSES = ("desktop/workers/", "desktop/domain/loading/lazy_dataclass.py")
 """The programs of children use what they load; the rest of their folders is loaded with them."""
 
 
 def eager_dataclasses(files: list[Source]) -> list[str]:
     """`dataclass` of the standard library compiles methods at import; ours in `desktop.domain` does not."""
     return [
-        file.at(node, "imports dataclass from dataclasses; take it from desktop.domain.lazy_dataclass")
+        file.at(node, "imports dataclass from dataclasses; take it from desktop.domain.loading.lazy_dataclass")
         for file in files
         if not file.name.startswith(EAGER_DATACLASSES)
         for node in file.find(ast.ImportFrom)
@@ -219,7 +219,7 @@ def import_in_function(files: list[Source]) -> list[str]:
     """An import statement, `import_module` or `__import__` inside a function.
 
     `import_module` with a variable is how a plugin is loaded and stays allowed; with a literal, or one that is put
-    together, it dodges the rules. What is wanted late is a `lazy_module` (see desktop/domain/lazy.py).
+    together, it dodges the rules. What is wanted late is a `lazy_module` (see desktop/domain/loading/lazy.py).
     """
     found: set[str] = set()
     for file in files:

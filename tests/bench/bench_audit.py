@@ -9,9 +9,9 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from desktop.domain.audit import AuditFilter
-from desktop.domain.audit_chain import digest
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.audit import AuditFilter
+from desktop.domain.approval.audit_chain import digest
+from desktop.domain.approval.permission import AuditEntry
 from desktop.store import Store
 from desktop.store.audit_log import AuditChain, HeadFile
 from desktop.store.audit_rows import call_line, outcome_line

@@ -4,8 +4,15 @@ import statistics
 import time
 from functools import cache
 
-from desktop.domain.events import Event, MessageClosed, MessageOpened, RunStarted, ToolCallFinished, ToolCallStarted
 from desktop.domain.messages import ToolCallBlock
+from desktop.domain.runs.events import (
+    Event,
+    MessageClosed,
+    MessageOpened,
+    RunStarted,
+    ToolCallFinished,
+    ToolCallStarted,
+)
 from desktop.presenter.transcript.live_threads import LiveThreads
 from tests.bench.application import app, settled
 from tests.bench.bench_transcript import ms, view

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Access, ProcessSpec
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement

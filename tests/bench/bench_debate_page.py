@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer
 
 from desktop.domain.debates import DebateSetup, DebateState, SideMeter, SideSetup, TurnRecord
-from desktop.domain.events import MessageOpened, RunStarted, SideTurnStarted, TextArrived
 from desktop.domain.messages import TextBlock, Usage
+from desktop.domain.runs.events import MessageOpened, RunStarted, SideTurnStarted, TextArrived
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.debates.items import TurnItem
 from desktop.presenter.debates.open import OpenDebate

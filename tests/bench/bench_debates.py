@@ -14,7 +14,7 @@ from typing import Any
 from desktop.domain.debates import TurnRecord
 from desktop.domain.messages import TextBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.threads import MessageRecord
 from desktop.supervision.tasks import RunSlots
 from tests.bench.registry import Figure, bench

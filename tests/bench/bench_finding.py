@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import ToolCallContext
 from desktop.safety.boundary.policy import BoundaryPolicy

@@ -18,12 +18,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.permission import AuditEntry, RuleRecord
-from desktop.domain.rules import RuleDraft, Simulation
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.permission import AuditEntry, RuleRecord
+from desktop.domain.approval.rules import RuleDraft, Simulation
+from desktop.domain.files.work_place import NOWHERE
 from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import Tool
-from desktop.domain.work_place import NOWHERE
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement.environment import AllowlistEnvironment

@@ -14,9 +14,9 @@ from typing import TypeVar
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
 from desktop.domain.models import TextDelta
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.workers.model_child import model_host
 from tests.bench.registry import Figure, bench
 from tests.harness.loops import app_loop

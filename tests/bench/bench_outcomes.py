@@ -9,7 +9,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement

@@ -3,8 +3,8 @@
 import timeit
 from collections.abc import Callable
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.judgement import Category
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
 from desktop.domain.tools import ToolSpec
 from desktop.skills.patterns import AllowedList, PolicyRules, parse_patterns
 from tests.bench.registry import Figure, bench

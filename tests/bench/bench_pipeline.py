@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller

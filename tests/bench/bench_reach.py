@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from desktop.domain.reach import Level, ReachRow
+from desktop.domain.approval.reach import Level, ReachRow
 from desktop.domain.safety import DEFAULT_DENIED, SUGGESTED_DENIED, SafetySettings
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.reach import ReachViewModel

@@ -19,7 +19,7 @@ from desktop.app.home.folder import open_home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import Hooks
 from desktop.app.loop.event_loop import AssentEventLoop
-from desktop.domain.events import ToolCallStarted
+from desktop.domain.runs.events import ToolCallStarted
 from desktop.presenter.events.bridge import Bridge
 from tests.bench.registry import Figure, bench
 from tests.gui.app.kit import Running, call

@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.domain.permission import RuleRecord
+from desktop.domain.approval.permission import RuleRecord
 from tests.bench.application import in_app_loop
 from tests.bench.bench_skill_page import Blocks
 from tests.bench.registry import Figure, bench

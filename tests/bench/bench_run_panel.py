@@ -10,15 +10,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from shots.run_panel import SampleService
 
-from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
-from desktop.domain.events import RunTreeChanged
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
-from desktop.domain.run_tree import NodeState
-from desktop.domain.scopes import Interrupt
-from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.events import RunTreeChanged
+from desktop.domain.runs.scopes import Interrupt
+from desktop.domain.runs.supervision import ExecutionBudget, SpawnBudget, Supervision
+from desktop.domain.runs.tree import NodeState
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.supervision.tree import RunTree, TreeNode

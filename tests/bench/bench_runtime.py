@@ -16,7 +16,7 @@ from pathlib import Path
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.tools import ToolResult
 from tests.bench.registry import Figure, bench
 from tests.unit.pipeline.kit import FakeTool

@@ -265,8 +265,8 @@ def save_settings() -> Figure:
 def imports() -> Figure:
     """In a fresh process, after asyncio and the domain, which every room imports."""
     code = (
-        "import asyncio, logging, time, desktop.domain.permission, desktop.domain.threads, desktop.domain.models; at "
-        "= time.perf_counter(); import sqlite3; mid = time.perf_counter(); "
+        "import asyncio, logging, time, desktop.domain.approval.permission, desktop.domain.threads; "
+        "import desktop.domain.models; at = time.perf_counter(); import sqlite3; mid = time.perf_counter(); "
         "import desktop.store, desktop.settings; print(time.perf_counter() - at, mid - at)"
     )
 

@@ -22,7 +22,7 @@ from desktop.app.home.folder import open_home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import Hooks
 from desktop.app.lifecycle.garbage import settle
-from desktop.domain.events import AgentTraced, Event, TextArrived
+from desktop.domain.runs.events import AgentTraced, Event, TextArrived
 from desktop.presenter.events.bridge import Bridge
 from tests.bench.application import app, in_app_loop
 from tests.bench.bench_transcript import Lateness, percentile, prose

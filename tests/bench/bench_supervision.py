@@ -14,16 +14,16 @@ from typing import Any
 
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.request import ask_within
-from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.ids import AgentId
-from desktop.domain.judgement import Category
 from desktop.domain.messages import ChatMessage, TextBlock, Usage
-from desktop.domain.middleware import FunctionContext
 from desktop.domain.models import Finished, ModelRef, ModelRequest, StreamItem, TextDelta
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import FunctionContext
+from desktop.domain.runs.supervision import ExecutionBudget, SpawnBudget, Supervision
+from desktop.domain.runs.tree import NodeState
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.recovery.history import CallHistory

@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from shots.trace import NoSource
 
-from desktop.domain.events import (
+from desktop.domain.messages import Usage
+from desktop.domain.runs.events import (
     AgentTraced,
     Event,
     MessageClosed,
@@ -22,8 +23,7 @@ from desktop.domain.events import (
     ToolCallFinished,
     ToolCallStarted,
 )
-from desktop.domain.messages import Usage
-from desktop.domain.traces import TraceEntry, entry_of
+from desktop.domain.runs.traces import TraceEntry, entry_of
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.trace.panel import TraceViewModel, grown
 from desktop.ui.trace.panel import TracePanel

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from desktop.domain.server_questions import PersonAnswer, ServerQuestion
+from desktop.domain.servers.questions import PersonAnswer, ServerQuestion
 from desktop.tools.mcp.offered import OFFERS
 from desktop.tools.mcp.servers import ServerFacts
 from tests.conformance.mcp_client import CONTEXT

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QWidget
 from desktop.app.home.folder import Home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import App, Hooks
-from desktop.domain.audit import AuditFilter
+from desktop.domain.approval.audit import AuditFilter
 from desktop.domain.keyring import KeyringEntry
 from desktop.presenter.common.exporting import write_whole
 from desktop.presenter.events.bridge import Bridge

@@ -15,8 +15,8 @@ from typing import Any
 
 from desktop.app.wiring.runtime import build_services
 from desktop.app.wiring.services import Services
-from desktop.domain.events import Event, RunTreeChanged
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.approval.permission import Decision, PermissionRequest
+from desktop.domain.runs.events import Event, RunTreeChanged
 from desktop.recovery.resume import conclude_settled
 from desktop.settings import SettingsService
 from tests.end2end.effect_life import line, lines

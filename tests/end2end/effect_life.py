@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from desktop.domain.effects import EffectLog, EffectRecord
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.messages import ChatMessage
 from desktop.domain.models import ModelRequest
-from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.supervision import SpawnBudget
+from desktop.domain.runs.effects import EffectLog, EffectRecord
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.supervision import SpawnBudget
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.domain.tools import ToolResult
 from desktop.store import Store

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from desktop.app.home.folder import open_home
+from desktop.domain.approval.permission import AuditEntry
 from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock, Usage
-from desktop.domain.permission import AuditEntry
 from desktop.domain.threads import DraftRecord, MessageRecord, RunRecord, ThreadRecord
 from desktop.store import Store
 from tests.samples import markdown

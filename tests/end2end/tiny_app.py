@@ -17,9 +17,9 @@ from PySide6.QtWidgets import QLabel, QMainWindow, QWidget
 
 from desktop.app.home.folder import Home
 from desktop.app.lifecycle.composition import App, Hooks
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.errors import StoreCorrupt
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
 from desktop.presenter.events.bridge import Bridge
 from desktop.ui.shell.first_paint import FirstPaint
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from desktop.domain.file_changes import ChangeConflict, Contents, FileChange
+from desktop.domain.files.changes import ChangeConflict, Contents, FileChange
 from desktop.domain.safety import GuardedFiles, WriteOutcome
 from desktop.domain.tools import ToolCallContext
 

@@ -5,8 +5,8 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from desktop.domain.audit import AuditFilter
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.audit import AuditFilter
+from desktop.domain.approval.permission import AuditEntry
 from desktop.domain.threads import MessageRecord
 from desktop.store import Store
 from desktop.store.audit import AuditRepository

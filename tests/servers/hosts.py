@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.messages import ChatMessage, user_message
 from desktop.domain.models import Connection, ModelRef, ModelRequest, StreamItem
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.models.client import ModelServices, build
 from desktop.models.providers import LocalAddresses
 from desktop.workers.child import ChildProcess

@@ -8,15 +8,15 @@ import sqlite3
 import sys
 from pathlib import Path
 
+from desktop.domain.approval.permission import AuditEntry, RuleRecord
 from desktop.domain.context import Overlay
 from desktop.domain.debates import TurnRecord
-from desktop.domain.effects import EffectRecord
 from desktop.domain.jobs import Job, JobPolicy, JobRun
 from desktop.domain.messages import ImageBlock, NoticeBlock, ReasoningBlock, TextBlock, Usage
 from desktop.domain.models import Connection
-from desktop.domain.permission import AuditEntry, RuleRecord
-from desktop.domain.run_tree import NodeFacts, NodeState
-from desktop.domain.supervision import ExecutionBudget, Priority
+from desktop.domain.runs.effects import EffectRecord
+from desktop.domain.runs.supervision import ExecutionBudget, Priority
+from desktop.domain.runs.tree import NodeFacts, NodeState
 from desktop.domain.threads import DraftRecord, MessageRecord, QueuedRecord, RunRecord, ThreadRecord
 from desktop.settings import SettingsService
 from desktop.store import Store

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from desktop.agents.acp.calls import Made
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.tools.acp.asks import PLAN
 from desktop.tools.builtin.files import WRITE_FILE
 from desktop.tools.builtin.shell import BASH

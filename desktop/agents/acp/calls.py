@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.tools.acp.asks import OpenRequests
 from desktop.tools.builtin.files import READ_FILE, WRITE_FILE
 

@@ -18,15 +18,15 @@ from typing import Any
 from desktop.agents.skill.discovery import OwnCalls
 from desktop.agents.skill.host import HOST, PERMISSIONS, ChildTerms, Host
 from desktop.agents.skill.nested_agent_scope import STOPPED, NestedAgentScope, nested_agent_scope
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BudgetExhausted, ConfigurationError, LimitReached, NotFound, ToolAborted, ToolFailure
 from desktop.domain.ids import AgentId, new_id
-from desktop.domain.limits import CallLimits
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.middleware import Start
-from desktop.domain.run_tree import NodeState
-from desktop.domain.scopes import Interrupt
-from desktop.domain.supervision import ExecutionBudget, Priority
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.limits import CallLimits
+from desktop.domain.runs.middleware import Start
+from desktop.domain.runs.scopes import Interrupt
+from desktop.domain.runs.supervision import ExecutionBudget, Priority
+from desktop.domain.runs.tree import NodeState
 from desktop.domain.tools import Tool
 from desktop.pipeline.context import MAX_BRANCH, CallContext, CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller, ExactTools

@@ -10,8 +10,8 @@ from typing import Any
 
 from desktop.agents.skill.host import HOST, Host
 from desktop.domain.errors import ToolFailure
-from desktop.domain.events import Event, MessageClosed, RetryScheduled, RunEnded, RunStarted, ToolCallFinished
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import Event, MessageClosed, RetryScheduled, RunEnded, RunStarted, ToolCallFinished
 from desktop.workers.python_skill.run_context import RunContext
 
 MAX_NAMES = 500

@@ -14,9 +14,7 @@ from desktop.agents.loop.events import LoopListener, Retrying
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.domain.errors import CancellationError, LimitReached, ModelError, ModelStreamBroken
 from desktop.domain.ids import short_id
-from desktop.domain.limits import Limit
 from desktop.domain.messages import Block, ChatMessage, ReasoningBlock, StopReason, TextBlock, ToolCallBlock
-from desktop.domain.middleware import Rest
 from desktop.domain.models import (
     Finished,
     ModelAnswer,
@@ -26,8 +24,10 @@ from desktop.domain.models import (
     StreamItem,
     TextDelta,
 )
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.scopes import Interrupt
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import Rest
+from desktop.domain.runs.scopes import Interrupt
 
 MAX_CHARACTERS = 1_000_000
 YIELD_S = 0.004

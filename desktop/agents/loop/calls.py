@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from desktop.agents.loop.events import ToolRunner
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import first_of
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.cancellation import CancellationToken
 
 MAX_PARALLEL = 8
 

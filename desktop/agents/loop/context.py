@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from desktop.agents.loop.shrink import shrink_results
 from desktop.agents.loop.window import PromptWindow, View
-from desktop.domain.agent import SHRINK_RESULTS, CompactionStrategy, HistoryProvider
 from desktop.domain.context import Account, Overlay
 from desktop.domain.errors import KnownError
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage
+from desktop.domain.runs.agent import SHRINK_RESULTS, CompactionStrategy, HistoryProvider
 
 _log = logging.getLogger(__name__)
 

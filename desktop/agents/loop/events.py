@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ModelError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import StreamItem
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.limits import Limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.events import LoopListener
-from desktop.domain.middleware import ChatContext, Middleware
 from desktop.domain.models import ModelAnswer, ModelRequest
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import ChatContext, Middleware
 from desktop.pipeline.compose import compose
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 from desktop.domain.errors import ModelError, ModelRateLimited
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

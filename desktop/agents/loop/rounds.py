@@ -27,12 +27,12 @@ from desktop.agents.loop.events import (
 from desktop.agents.loop.request import ask_within
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
 from desktop.domain.estimates import estimate_of
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import USUAL_ROUNDS, Limit, positive_int
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage
-from desktop.domain.middleware import ChatContext, Middleware, MiddlewareTermination
 from desktop.domain.models import ModelAnswer, ModelRequest
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.limits import USUAL_ROUNDS, Limit, positive_int
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import ChatContext, Middleware, MiddlewareTermination
 from desktop.supervision.budgets import BudgetTracker
 
 STOPPED = "Stopped: maximum iteration limit reached."

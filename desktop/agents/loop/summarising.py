@@ -18,7 +18,7 @@ from desktop.agents.loop.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import (
     ChatMessage,
     FileBlock,

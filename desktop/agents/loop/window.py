@@ -15,7 +15,7 @@ from desktop.domain.context import Account, Overlay
 from desktop.domain.errors import ModelContextTooLong
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN, estimate
 from desktop.domain.ids import AgentId
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, user_message
 
 LAST_MESSAGES = 100

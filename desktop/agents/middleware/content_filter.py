@@ -20,10 +20,10 @@ from typing import Any
 
 from desktop.agents.middleware.content_screen import CONTEXT, ContentRefused, FilterConfig, Screen
 from desktop.domain.errors import LimitReached, first_of
-from desktop.domain.expressions import Expressions
 from desktop.domain.messages import Block, ChatMessage, NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock
-from desktop.domain.middleware import CallNext, ChatContext, MiddlewareTermination
 from desktop.domain.models import ModelAnswer, ModelRequest, ReasoningDelta, TextDelta, ToolCallProgress
+from desktop.domain.runs.middleware import CallNext, ChatContext, MiddlewareTermination
+from desktop.domain.text.expressions import Expressions
 
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}

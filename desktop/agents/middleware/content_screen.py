@@ -2,8 +2,8 @@
 
 An answer comes in blocks: text, thinking, text again, calls between. A person reads the blocks of one kind in one go.
 So every expression looks twice: at each block by itself, as it is written (``^``, ``$`` and ``\\b`` mean the block's
-ends), and at all blocks of that kind as they are read (``desktop.domain.as_read``), over the seams and over the rounds
-of one turn.
+ends), and at all blocks of that kind as they are read (``desktop.domain.text.as_read``), over the seams and over the
+rounds of one turn.
 
 ===============================================  =======================================================================
 where a hit stands                               what becomes of it
@@ -29,9 +29,9 @@ from __future__ import annotations
 from typing import Any
 
 from desktop.agents.middleware.settings import options, wrong
-from desktop.domain.as_read import AsRead, as_read
-from desktop.domain.expressions import Expressions, ExpressionSearch
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.as_read import AsRead, as_read
+from desktop.domain.text.expressions import Expressions, ExpressionSearch
 
 REMOVED = "[removed]"
 CONTEXT = 200

@@ -20,10 +20,10 @@ from typing import Any
 from desktop.agents.middleware.settings import number, options
 from desktop.domain.errors import SecretsUnavailable
 from desktop.domain.ids import short_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, NoticeBlock, ToolCallBlock, Usage, to_plain
-from desktop.domain.middleware import CallNext, ChatContext
 from desktop.domain.models import ModelAnswer, ModelRef, ModelRequest
+from desktop.domain.runs.middleware import CallNext, ChatContext
 
 MAX_ENTRIES = 1_000
 MAX_CHARACTERS = 8_000_000

@@ -18,7 +18,7 @@ from typing import Any
 
 from desktop.agents.middleware.settings import number, options, wrong
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.files.private import make_folder, write_whole
 from desktop.pipeline.skill_context import Context
 from desktop.skills.values.paths import path_get

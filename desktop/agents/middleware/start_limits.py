@@ -9,8 +9,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from desktop.domain.middleware import AgentContext, Start
-from desktop.domain.scopes import Interrupt
+from desktop.domain.runs.middleware import AgentContext, Start
+from desktop.domain.runs.scopes import Interrupt
 
 MINUTE = 60.0
 MAX_NAMES = 1_000

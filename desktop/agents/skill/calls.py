@@ -13,8 +13,8 @@ from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.settings import ToolMode
 from desktop.domain.code import CodeEngine, CodeSession
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.limits import Limit
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.limits import Limit
 from desktop.pipeline.context import CallContext, CallRequest, CallResult
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.pipeline import Pipeline

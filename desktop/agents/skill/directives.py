@@ -15,9 +15,9 @@ from desktop.agents.skill.provider_port import ProviderRounds
 from desktop.agents.skill.settings import PolicySettings
 from desktop.agents.skill.trace import TRACED, Trace
 from desktop.domain.errors import BudgetExhausted, KnownError, LimitReached, ToolFailure
-from desktop.domain.events import AgentListening
-from desktop.domain.limits import Limit
-from desktop.domain.scopes import Interrupt
+from desktop.domain.runs.events import AgentListening
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.scopes import Interrupt
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
 from desktop.supervision.topics import Topics

@@ -9,9 +9,9 @@ from typing import Any
 
 from desktop.agents.skill.offers import Room
 from desktop.agents.skill.settings import PROVIDER
+from desktop.domain.approval.judgement import CommandPart
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
-from desktop.domain.judgement import CommandPart
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.tools import Tool, ToolSpec
 from desktop.pipeline.names import AllowedTools, ToolTable
 from desktop.pipeline.skill_tool import SkillTool

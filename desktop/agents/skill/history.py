@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from desktop.agents.loop.context import ShrinkResults
-from desktop.domain.agent import SHRINK_RESULTS, CompactionStrategy
 from desktop.domain.errors import ToolFailure
 from desktop.domain.estimates import estimate
 from desktop.domain.ids import AgentId
@@ -24,6 +23,7 @@ from desktop.domain.messages import (
     UnknownBlock,
     block_from_plain,
 )
+from desktop.domain.runs.agent import SHRINK_RESULTS, CompactionStrategy
 
 MAX_MESSAGES = 10_000
 _TYPES: Mapping[str, tuple[type, ...]] = {

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.skill.offers import Offers
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.code import CodeEngine
 from desktop.domain.inboxes import InboxLog, MemoryInboxes
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.middleware import ChatContext, Middleware, Start, StartedBy
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import ModelClient, ModelRef
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.supervision import ExecutionBudget, Priority
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import ChatContext, Middleware, Start, StartedBy
+from desktop.domain.runs.supervision import ExecutionBudget, Priority
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.pipeline import Pipeline

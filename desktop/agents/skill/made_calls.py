@@ -15,10 +15,10 @@ from desktop.agents.skill.host import HOST, Host
 from desktop.agents.skill.provider_port import ENDED, known_facts, refusal
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.settings import PolicySettings
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock, media_to_plain
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.pipeline.context import CallContext, CallRequest, CallResult
 from desktop.pipeline.names import Caller
 from desktop.pipeline.nested import NestedSink

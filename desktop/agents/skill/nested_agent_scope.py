@@ -12,13 +12,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
 from desktop.agents.skill.host import ChildTerms, Host
-from desktop.domain.agent import AgentOutcome, AgentStatus
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import AssentError, CancellationError, KnownError, LimitReached, ToolFailure
 from desktop.domain.ids import AgentId
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.agent import AgentOutcome, AgentStatus
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.supervision import ExecutionBudget
+from desktop.domain.runs.tree import NodeState
 from desktop.pipeline.context import CallContext
 from desktop.supervision.tree import TreeNode, cut_off, exhausted
 

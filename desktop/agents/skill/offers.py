@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ import hashlib
 import json
 from typing import Any
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
 from desktop.domain.inboxes import MAX_WAITING, InboxLog, PostedMessage
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.scopes import Interrupt
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.scopes import Interrupt
 from desktop.supervision.topics import INBOX, Topics
 
 PERMANENT = frozenset(

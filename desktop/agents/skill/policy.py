@@ -29,7 +29,7 @@ from desktop.agents.skill.trace import Delivery, TopicEvents, Trace, Whose
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.middleware import Start
+from desktop.domain.runs.middleware import Start
 from desktop.pipeline.context import CallContext, CallRequest, CallResult
 from desktop.pipeline.names import Caller
 from desktop.pipeline.nested import NestedSink

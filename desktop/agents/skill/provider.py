@@ -25,16 +25,16 @@ from desktop.agents.skill.host import HOST, Host
 from desktop.agents.skill.settings import strategy_names
 from desktop.agents.skill.turn_events import DELTAS_S, joined_texts
 from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
 from desktop.domain.estimates import estimate_fixed, estimate_of
 from desktop.domain.ids import AgentId
-from desktop.domain.judgement import Category
-from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage, media_from_plain
 from desktop.domain.models import ModelAnswer, ModelRequest, ReasoningDelta, TextDelta
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.traces import usage_data
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.limits import Limit, positive_int
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.traces import usage_data
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skills.code_mode import INVOKE

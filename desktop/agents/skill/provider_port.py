@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from desktop.domain.errors import ConfigurationError, LimitReached, NotFound
-from desktop.domain.limits import Limit
 from desktop.domain.messages import Usage
+from desktop.domain.runs.limits import Limit
 from desktop.pipeline.context import CallContext, Invocation
 from desktop.pipeline.names import AllowedTools, ToolTable
 from desktop.pipeline.skill_context import Context

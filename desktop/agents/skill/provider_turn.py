@@ -39,11 +39,11 @@ from desktop.domain.errors import (
     ToolFailure,
 )
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, ChatMessage, TextBlock, ToolCallBlock, Usage, media_to_plain, to_plain
 from desktop.domain.models import ModelRequest, ReasoningDelta, TextDelta
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.meta import RunMeta
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import AllowedTools, Caller
 from desktop.pipeline.skill_context import Context

@@ -22,9 +22,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from desktop.agents.skill.settings import ToolMode
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import Denied, ValidationFailure
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.names import AllowedTools, check_operation, may
 from desktop.pipeline.skill_context import Context, ServedContext

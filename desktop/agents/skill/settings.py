@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal
 
-from desktop.domain.agent import SHRINK_RESULTS
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit, positive_int
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.agent import SHRINK_RESULTS
+from desktop.domain.runs.limits import Limit, positive_int
 from desktop.skills.names import is_bare_name
 
 MAX_TURNS = 30

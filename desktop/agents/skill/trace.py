@@ -16,9 +16,9 @@ from typing import Any
 
 from desktop.agents.skill.persistence import inbox_of, thread_context
 from desktop.domain.errors import KnownError
-from desktop.domain.events import AgentTraced, EventSink
 from desktop.domain.ids import short_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import AgentTraced, EventSink
 from desktop.skills.values.serialise import safe_snapshot
 from desktop.supervision.topics import TopicListener, Topics
 

@@ -9,8 +9,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from desktop.domain.audit_chain import EXPORT_FORMAT, ChainEnd, ChainReport, ChainWalker, Finding, canonical, digest
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.audit_chain import (
+    EXPORT_FORMAT,
+    ChainEnd,
+    ChainReport,
+    ChainWalker,
+    Finding,
+    canonical,
+    digest,
+)
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 WHOLE, DAMAGED, UNREADABLE = 0, 1, 2
 """Exit codes."""

@@ -28,9 +28,11 @@ from desktop.app.commands.windowless import windowless
 from desktop.app.door.host import Door
 from desktop.app.home.folder import Home, home_path, open_home
 from desktop.app.wiring.services import Services
-from desktop.domain.cancellation import STOPPED as BY_PERSON
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolAborted, ValidationFailure
-from desktop.domain.events import (
+from desktop.domain.messages import ImageBlock
+from desktop.domain.models import ModelRef
+from desktop.domain.runs.cancellation import STOPPED as BY_PERSON
+from desktop.domain.runs.events import (
     AgentListening,
     AgentTraced,
     Event,
@@ -39,10 +41,8 @@ from desktop.domain.events import (
     TextArrived,
     ToolCallFinished,
 )
-from desktop.domain.messages import ImageBlock
-from desktop.domain.models import ModelRef
 from desktop.domain.skills import SkillDef
-from desktop.domain.words import count_words
+from desktop.domain.text.words import count_words
 from desktop.pipeline.skills.code_mode import result_in
 from desktop.presenter.approvals.activity_words import BROKEN
 from desktop.services.definitions.others import PREFIX, own_model_of

@@ -17,8 +17,8 @@ from desktop import __version__
 from desktop.app.door import wire
 from desktop.app.door.peer import Peer
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.words import plain_line
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import plain_line
 
 GUESTS_MAX = 16
 HELLO_S = 10.0

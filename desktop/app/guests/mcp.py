@@ -15,7 +15,7 @@ from desktop.app.wiring.services import Services
 from desktop.domain.errors import KnownError, SecretsUnavailable
 from desktop.domain.keyring import OUTSIDE_TOKEN
 from desktop.domain.messages import media_to_plain
-from desktop.domain.words import plain_line
+from desktop.domain.text.words import plain_line
 from desktop.pipeline.context import CallResult
 
 AT_ONCE = 8

@@ -21,7 +21,7 @@ from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInst
 
 from desktop import __version__
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 
 if TYPE_CHECKING:
     from desktop.safety.secrets import redaction as secrets_redaction

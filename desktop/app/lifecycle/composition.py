@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from desktop.app.home.crash import CrashReporter
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from desktop.app.door.host import Door, Rooms

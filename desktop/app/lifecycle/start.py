@@ -29,7 +29,7 @@ from desktop.app.home.crash import CrashReporter
 from desktop.app.home.folder import Home
 from desktop.app.lifecycle.window_watch import WindowWatch, pss_kb, since_process_start_ms
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy import lazy_module, load
+from desktop.domain.loading.lazy import lazy_module, load
 
 if TYPE_CHECKING:
     from desktop.app.lifecycle import session

@@ -16,7 +16,7 @@ from desktop.app.home.folder import Home
 from desktop.app.home.window_state import WindowState
 from desktop.app.lifecycle.composition import App, Hooks, not_yet
 from desktop.domain.errors import HomeNotWritable, KnownError, StoreError
-from desktop.domain.lazy import lazy_module, load
+from desktop.domain.loading.lazy import lazy_module, load
 from desktop.domain.models import ModelRef
 from desktop.presenter.approvals.activity_words import BROKEN
 from desktop.presenter.events.bridge import Bridge
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from desktop.app.wiring.pages import Pages
     from desktop.app.wiring.services import Services
     from desktop.app.wiring.view_models import ViewModels
-    from desktop.domain.audit_chain import ChainReport
+    from desktop.domain.approval.audit_chain import ChainReport
     from desktop.settings import Settings, SettingsService
 else:
     settings_room = lazy_module("desktop.settings")

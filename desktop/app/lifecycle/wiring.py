@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.app.home.folder import Home
 from desktop.app.home.window_state import WindowState
-from desktop.domain.lazy import lazy_module, load
+from desktop.domain.loading.lazy import lazy_module, load
 from desktop.ui.shell.frame import make_frame
 from desktop.ui.shell.main_window import NEEDED_AT_ONCE, MainWindow, make_rail
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.tools import StandsFor
-from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.gates import judged_as
 from desktop.safety.confinement.output import upright
 from desktop.safety.confinement.process import held

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from desktop.domain.definitions import AgentDefinition, AgentRow
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.agents_editing import AgentsViewModel
 from desktop.services.definitions.icons import icon_file, read_icon

@@ -16,7 +16,7 @@ from desktop.app.wiring.cli_tools import reserved_by
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.definitions import AgentDefinition
 from desktop.domain.errors import BugError, KnownError
-from desktop.domain.lazy import lazy_module, load
+from desktop.domain.loading.lazy import lazy_module, load
 from desktop.domain.tools import ToolCallContext, ToolResult
 from desktop.recovery.resume import conclude_settled
 from desktop.services.agents.editing import AgentService

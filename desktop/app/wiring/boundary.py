@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from desktop.app.wiring.keys import KeyServices
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.rule_book import RuleBook
+from desktop.domain.approval.rule_book import RuleBook
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import SafetySettings
 from desktop.safety.boundary.consents import Consents
 from desktop.safety.boundary.opening import BoundaryFiles

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.safety.confinement.environment import needs_admin
 from desktop.services.skills.world import SkillWorld
 from desktop.supervision.tasks import TaskOwner

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.code import CodeEngine, CodeSession
-from desktop.domain.lazy import lazy_module, load
+from desktop.domain.loading.lazy import lazy_module, load
 from desktop.domain.skills import SkillDef
 from desktop.services.skills.world import SkillWorld
 from desktop.skills.resolution.fabric import SkillFabric

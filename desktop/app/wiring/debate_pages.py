@@ -12,7 +12,7 @@ from desktop.app.home.debate_drafts import DebateDrafts
 from desktop.app.home.window_state import WindowState
 from desktop.app.wiring.lazy_request import LazyRequest
 from desktop.app.wiring.view_models import ViewModels
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.shell.main_window import MainWindow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import Connection
 from desktop.models.providers import provider_info
 from desktop.safety.secrets.keyring import KeyringSecrets

@@ -16,7 +16,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.wiring.view_models import ViewModels
-from desktop.domain.lazy import lazy_module, load
+from desktop.domain.loading.lazy import lazy_module, load
 from desktop.presenter.mcp.questions import ServerQuestionsViewModel
 from desktop.presenter.transcript.live_threads import LiveThreads
 from desktop.supervision.tasks import TaskOwner

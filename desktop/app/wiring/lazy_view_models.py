@@ -15,7 +15,7 @@ from desktop.app.wiring.boundary import safety_of
 from desktop.app.wiring.outside import start_words
 from desktop.app.wiring.services import Services
 from desktop.domain.keyring import referred_to
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.safety import Access
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.model_setup import ModelSetupViewModel

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from desktop.app.wiring.cli_tools import reserved_by
 from desktop.app.wiring.keys import KeyServices
 from desktop.app.wiring.skills import PinFile
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError
-from desktop.domain.judgement import Category
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.validation import Validator
 from desktop.safety.confinement.environment import needs_admin

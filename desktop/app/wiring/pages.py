@@ -21,7 +21,7 @@ from desktop.app.wiring.lazy_request import LazyAsking, LazyRequest, warm_with_f
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.app.wiring.view_models import ViewModels
-from desktop.domain.lazy import lazy_module, load
+from desktop.domain.loading.lazy import lazy_module, load
 from desktop.presenter.approvals.call_words import waits_words
 from desktop.presenter.mcp.questions import ServerQuestionsViewModel
 from desktop.presenter.settings.confinement import ConfinementViewModel

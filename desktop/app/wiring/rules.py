@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.rules import RuleDraft, Simulation
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.rules import RuleDraft, Simulation
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Redactor, SettingsProvider
 from desktop.domain.tools import ToolSpec
 from desktop.safety.boundary.policy import BoundaryPolicy

@@ -26,11 +26,11 @@ from desktop.app.wiring.outside import outside_calls
 from desktop.app.wiring.rules import RuleServices, open_rules
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
-from desktop.domain.events import Event, RunEnded
-from desktop.domain.lazy import lazy_module
-from desktop.domain.limits import USUAL_ROUNDS, Limit
+from desktop.domain.approval.permission import Asker
+from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.models import Connection, ModelRef
-from desktop.domain.permission import Asker
+from desktop.domain.runs.events import Event, RunEnded
+from desktop.domain.runs.limits import USUAL_ROUNDS, Limit
 from desktop.domain.safety import Confinement, SafetySettings, SettingsProvider
 from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from desktop.app.wiring.agents import AgentServices
 from desktop.app.wiring.code import CodeSandbox
 from desktop.app.wiring.rules import RuleServices
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.processes import Child
 from desktop.domain.safety import ConfinementReport
 from desktop.models.client import ModelServices

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.settings.pages import APPROVALS, FILESYSTEM, MODELS
 from desktop.ui.settings.page_row import PageRow, SettingsFrame
 

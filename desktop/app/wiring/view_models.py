@@ -11,17 +11,17 @@ from desktop.app.wiring.agent_looks import follow_agents
 from desktop.app.wiring.lazy_view_models import LazyModels
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import named_in_messages
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError, SecretsUnavailable
-from desktop.domain.events import ContextMeasured
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.mcp_names import canonical
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ModelRef
+from desktop.domain.runs.events import ContextMeasured
 from desktop.domain.safety import Access
+from desktop.domain.servers.mcp_names import canonical
 from desktop.domain.skills import SkillDef
 from desktop.domain.threads import MessageRecord
-from desktop.domain.work_place import WorkPlace
 from desktop.presenter.approvals.granted import CallGrantsViewModel
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.rules import RulesViewModel

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from desktop.domain.call_keys import is_inside
-from desktop.domain.judgement import Category
-from desktop.domain.middleware import CallNext
+from desktop.domain.approval.judgement import Category
+from desktop.domain.runs.call_keys import is_inside
+from desktop.domain.runs.middleware import CallNext
 from desktop.pipeline.context import CallContext
 from desktop.recovery.history import CallHistories
 from desktop.recovery.past import Unknown, edited_of

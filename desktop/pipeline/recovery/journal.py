@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from desktop.domain.call_keys import is_inside
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ToolAborted
-from desktop.domain.judgement import Category
-from desktop.domain.middleware import FunctionContext
+from desktop.domain.runs.call_keys import is_inside
+from desktop.domain.runs.middleware import FunctionContext
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import CallContext, CallRequest, CallResult, Journal
 from desktop.pipeline.recovery.past_calls import key_of
@@ -31,7 +31,7 @@ def _tool(context: FunctionContext) -> str:
 
 
 def _call_id(context: FunctionContext) -> str:
-    """The id that the pipeline gave the call (domain/call_keys.py), or "" for another kind of request."""
+    """The id that the pipeline gave the call (domain/runs/call_keys.py), or "" for another kind of request."""
     return key_of(context.request) if isinstance(context, CallContext) else ""
 
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.call_keys import inside_key, is_inside, likeness
-from desktop.domain.effects import call_key
+from desktop.domain.approval.permission import with_message, without_message
 from desktop.domain.errors import AssentError, CancellationError, Denied
-from desktop.domain.middleware import CallNext
-from desktop.domain.permission import with_message, without_message
+from desktop.domain.runs.call_keys import inside_key, is_inside, likeness
+from desktop.domain.runs.effects import call_key
+from desktop.domain.runs.middleware import CallNext
 from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.pipeline.context import CallAttempt, CallContext, CallRequest, changed
 from desktop.pipeline.edits import changed_note

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import AssentError, CancellationError, Denied
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.context import CallContext, CallRequest
 from desktop.pipeline.gates import TrustGate
 from desktop.pipeline.validation import frozen_copy

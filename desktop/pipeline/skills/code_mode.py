@@ -12,11 +12,11 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome, CodeSession, lines_of
 from desktop.domain.errors import BugError, Denied, KnownError
-from desktop.domain.judgement import Category
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.context import CallContext, CodePlace
 from desktop.pipeline.execute import cut
 from desktop.pipeline.names import Caller

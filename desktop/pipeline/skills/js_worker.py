@@ -14,8 +14,8 @@ from typing import Any
 
 from desktop.domain.code import CodeCall, CodeEngine, CodeFailure, CodeLimits, CodeOutcome
 from desktop.domain.errors import Denied, ToolFailure
-from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef
+from desktop.domain.text.places import FormatError
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skills.outside import AGENT, SourceOf, approved, plain, view_of, without_app_values
 from desktop.skills.formats.js_module import Runnable, runnable

@@ -22,14 +22,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ToolFailure, first_of
-from desktop.domain.events import EventSink, MiddlewareRan
 from desktop.domain.ids import new_id
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock
-from desktop.domain.middleware import (
+from desktop.domain.models import ModelAnswer
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.events import EventSink, MiddlewareRan
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import (
     AgentContext,
     CallNext,
     ChatContext,
@@ -37,8 +39,6 @@ from desktop.domain.middleware import (
     MiddlewareContext,
     MiddlewareTermination,
 )
-from desktop.domain.models import ModelAnswer
-from desktop.domain.run_meta import RunMeta
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.compose import compose

@@ -16,12 +16,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ChildDied, ProtocolViolation, ToolFailure, first_of
-from desktop.domain.judgement import Category
+from desktop.domain.files.work_place import NOWHERE
 from desktop.domain.processes import ChildRefused
 from desktop.domain.safety import Confinement, ProcessSpec
 from desktop.domain.skills import SkillDef
-from desktop.domain.work_place import NOWHERE
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skills.outside import AGENT, SourceOf, approved, plain, view_of, without_app_values
 from desktop.skills.values.kinds import ValueProblem

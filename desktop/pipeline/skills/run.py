@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from desktop.domain.code import CodeLimits
 from desktop.domain.errors import BugError, ToolFailure
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.skills import SkillDef, SkillFunction
 from desktop.domain.tools import ToolCallContext, ToolResult

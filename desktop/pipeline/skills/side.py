@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import Denied
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_tool import SkillTool

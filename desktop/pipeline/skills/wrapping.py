@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BugError
 from desktop.domain.ids import new_id
-from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.middleware import CallNext
+from desktop.domain.runs.middleware import CallNext
 from desktop.pipeline.context import CallContext, CallRequest
 from desktop.pipeline.gates import TrustGate
 from desktop.pipeline.names import Caller, ExactTools

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from desktop.domain.audit import AuditChoices, AuditFilter, AuditFormat, AuditPage, AuditRow
-from desktop.domain.audit_chain import ChainReport
+from desktop.domain.approval.audit import AuditChoices, AuditFilter, AuditFormat, AuditPage, AuditRow
+from desktop.domain.approval.audit_chain import ChainReport
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.events import RunEnded, ToolCallAnswered, ToolCallFinished, ToolCallStarted
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import RunEnded, ToolCallAnswered, ToolCallFinished, ToolCallStarted
 
 if TYPE_CHECKING:
-    from desktop.domain.audit import ActivityLog
+    from desktop.domain.approval.audit import ActivityLog
     from desktop.presenter.events.bridge import Bridge
 
 PAGE = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from desktop.domain.audit_chain import ChainReport, Finding
+from desktop.domain.approval.audit_chain import ChainReport, Finding
 
 SAID = 50
 """Findings that are told one by one."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from desktop.domain.permission import AuditEntry, PermissionRequest
+from desktop.domain.approval.permission import AuditEntry, PermissionRequest
 from desktop.presenter.common.shown import shown_line
 from desktop.presenter.transcript.by_itself import WORDS
 from desktop.tools.acp.asks import ASKS, DID

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import os
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.words import count_words
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import count_words
 
 GRAVITY = ("privileged", "deletes", "unknown", "network", "writes", "reads")
 """The gravest first; what nobody can tell is graver than what is known to be small."""

@@ -10,11 +10,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.bounded_grants import BoundedGrant, GrantBounds, GrantPort
+from desktop.domain.approval.bounded_grants import BoundedGrant, GrantBounds, GrantPort
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.errors import AssentError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.words import count_words, size_words
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import count_words, size_words
 from desktop.presenter.events.bridge import Bridge
 
 CALLS = (5, 10, 20, 50)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.permission import Choice, Decision, PermissionRequest
+from desktop.domain.approval.permission import Choice, Decision, PermissionRequest
 from desktop.presenter.approvals.activity import ActivityViewModel
 from desktop.presenter.transcript.last_answer import LastAnswer
 
 if TYPE_CHECKING:
-    from desktop.domain.audit import ActivityLog
-    from desktop.domain.bounded_grants import GrantBounds
+    from desktop.domain.approval.audit import ActivityLog
+    from desktop.domain.approval.bounded_grants import GrantBounds
     from desktop.presenter.approvals.granted import CallGrantsViewModel
     from desktop.presenter.events.bridge import Bridge
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from desktop.domain.words import count_words
+from desktop.domain.text.words import count_words
 from desktop.presenter.approvals.outcome_rows import OutcomeRows, TickedFile, TickedFolder, WhatKind
 from desktop.presenter.common.shown import shown_line
 

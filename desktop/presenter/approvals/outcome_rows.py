@@ -14,9 +14,9 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.file_changes import FileChange
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.outcomes import LineFigures, OutcomeReading
+from desktop.domain.files.changes import FileChange
+from desktop.domain.files.outcomes import LineFigures, OutcomeReading
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 WhatKind = Literal["made", "changed", "deleted", "renamed", "rights"]
 Ticked = Literal["all", "some", "none"]

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from desktop.domain.lazy import lazy_module
-from desktop.domain.outcomes import LeftOut, LeftOutKind, OutcomeReading
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.words import count_words
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.files.outcomes import LeftOut, LeftOutKind, OutcomeReading
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.text.words import count_words
 from desktop.presenter.common.shown import shown_line
 
 if TYPE_CHECKING:

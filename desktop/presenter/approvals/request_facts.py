@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import PermissionRequest, same_json
-from desktop.domain.words import count_words, size_words
+from desktop.domain.approval.permission import PermissionRequest, same_json
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import count_words, size_words
 from desktop.presenter.approvals.call_words import names_of
 from desktop.presenter.approvals.outcome_words import made_of
 from desktop.presenter.approvals.request_words import why

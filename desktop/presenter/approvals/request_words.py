@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.domain.hidden_characters import has_hidden
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.text.hidden_characters import has_hidden
 from desktop.presenter.common.shown import shown_line
 
 ASKS = "Was this done?"

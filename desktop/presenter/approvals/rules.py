@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.approval.rules import RuleDecision, RuleDraft, RuleView
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.events import ToolCallFinished
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.rules import RuleDecision, RuleDraft, RuleView
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import ToolCallFinished
 from desktop.presenter.approvals.rules_list import DRAFT, RuleListModel
 
 if TYPE_CHECKING:
-    from desktop.domain.rules import RulePort
+    from desktop.domain.approval.rules import RulePort
     from desktop.presenter.events.bridge import Bridge
 
 LEFT_AS_IT_IS = {

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.approval.rules import RuleDecision, RuleDraft, RuleProblem, RuleView, Simulation
 from desktop.domain.errors import AssentError
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.rules import RuleDecision, RuleDraft, RuleProblem, RuleView, Simulation
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.approvals.rules import RulesViewModel, sentence_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from desktop.domain.rules import RuleView
+from desktop.domain.approval.rules import RuleView
 from desktop.presenter.approvals.rules_words import spoken
 
 Index = QModelIndex | QPersistentModelIndex

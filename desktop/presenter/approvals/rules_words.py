@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from desktop.domain.rules import Outcome, RuleDecision, RuleView
+from desktop.domain.approval.rules import Outcome, RuleDecision, RuleView
 from desktop.presenter.common.folders import name_of
 
 DECISIONS: tuple[tuple[RuleDecision, str], ...] = (("allow", "Allow"), ("ask", "Ask"), ("deny", "Deny"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError
-from desktop.domain.words import count_words
+from desktop.domain.text.words import count_words
 from desktop.presenter.changes.words import when
 
 if TYPE_CHECKING:

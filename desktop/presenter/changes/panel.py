@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.file_changes import KeptChange
-from desktop.domain.undo import ThreadChanges, UndoPreview, of_agent, of_run, since
+from desktop.domain.files.changes import KeptChange
+from desktop.domain.files.undo import ThreadChanges, UndoPreview, of_agent, of_run, since
 from desktop.presenter.changes.rows import ChangeRow, FileRow, call_rows, file_rows
 from desktop.presenter.changes.words import kept_words, path_in, preview_words, undone_words, when, who
 

@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from desktop.domain.file_changes import KeptChange
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.undo import ChangedPath, ThreadChanges
-from desktop.domain.words import count_words
+from desktop.domain.files.changes import KeptChange
+from desktop.domain.files.undo import ChangedPath, ThreadChanges
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import count_words
 from desktop.presenter.changes.words import BY_HAND, path_in, when, who
 
 TOGETHER = 4

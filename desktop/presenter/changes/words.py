@@ -6,8 +6,8 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 
-from desktop.domain.undo import LaterChange, UndoConflict, UndoPreview
-from desktop.domain.words import count_words
+from desktop.domain.files.undo import LaterChange, UndoConflict, UndoPreview
+from desktop.domain.text.words import count_words
 from desktop.presenter.common.words import clock
 
 BY_HAND = "by hand or another program"

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.context import Account, Overlay, PinnedText
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.events import ContextMeasured, ContextSummarising, Event, RunEnded
-from desktop.domain.words import count_words
+from desktop.domain.runs.events import ContextMeasured, ContextSummarising, Event, RunEnded
+from desktop.domain.text.words import count_words
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge

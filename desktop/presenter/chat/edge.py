@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.approval.thread_modes import ThreadMode
 from desktop.domain.errors import AssentError
-from desktop.domain.events import Event, ThreadChanged
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.thread_modes import ThreadMode
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import Event, ThreadChanged
 from desktop.presenter.common.folders import name_of
 
 if TYPE_CHECKING:

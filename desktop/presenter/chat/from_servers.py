@@ -17,9 +17,17 @@ from urllib.parse import urlsplit
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.mcp import McpCompletion, McpOffers, McpPrompt, McpPromptText, McpRead, McpResource, McpTemplate
 from desktop.domain.messages import Block, GivenBlock, ImageBlock, MediaBlock
-from desktop.domain.words import size_words
+from desktop.domain.servers.mcp import (
+    McpCompletion,
+    McpOffers,
+    McpPrompt,
+    McpPromptText,
+    McpRead,
+    McpResource,
+    McpTemplate,
+)
+from desktop.domain.text.words import size_words
 from desktop.presenter.chat.state import Offer
 from desktop.presenter.common.words import clock
 from desktop.presenter.events.bridge import Bridge

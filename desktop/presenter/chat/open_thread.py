@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageDelivered, UserMessageQueued
+from desktop.domain.runs.events import (
+    Event,
+    RunEnded,
+    RunStarted,
+    ThreadChanged,
+    UserMessageDelivered,
+    UserMessageQueued,
+)
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat.drafts import Drafts
 from desktop.presenter.chat.header_state import meters_of, run_state_of

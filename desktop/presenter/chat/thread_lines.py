@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.threads import JOB_LABEL, ThreadJob, ThreadRecord
 from desktop.presenter.common.folders import NO_FOLDER, name_of
 from desktop.presenter.schedules.words import BAD, STATUS, short_word

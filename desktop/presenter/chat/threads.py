@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from desktop.domain.errors import AssentError
-from desktop.domain.events import Event, MessageOpened, RunEnded, RunStarted, ThreadChanged
-from desktop.domain.hidden_characters import without_hidden
 from desktop.domain.ids import new_id
+from desktop.domain.runs.events import Event, MessageOpened, RunEnded, RunStarted, ThreadChanged
+from desktop.domain.text.hidden_characters import without_hidden
+from desktop.domain.text.words import count_words
 from desktop.domain.threads import ThreadJob, ThreadRecord
-from desktop.domain.words import count_words
 from desktop.presenter.chat.snippets import readable
 from desktop.presenter.chat.thread_lines import PROJECT, ThreadRow, arrange
 from desktop.presenter.common.exporting import write_whole, zip_of

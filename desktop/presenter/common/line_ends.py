@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.sequences import in_common
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.sequences import in_common
 
 _ENDS = re.compile("\r\n|\r|\n|\u2029")
 

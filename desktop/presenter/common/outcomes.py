@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from desktop.domain.permission import UNANSWERED
+from desktop.domain.approval.permission import UNANSWERED
 
 
 class OutcomeWords(NamedTuple):

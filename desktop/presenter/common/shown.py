@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.domain.hidden_characters import HIDDEN
+from desktop.domain.text.hidden_characters import HIDDEN
 
 
 def shown(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, QTimer
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 KEEP_AFTER = 300
 """Milliseconds after the first key until what stands there is kept; while a person types on, again and again."""

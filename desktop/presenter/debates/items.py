@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from desktop.domain.debates import DebateState, JudgeVerdict, TurnRecord
 from desktop.domain.definitions import SideName
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, ChatMessage, NoticeBlock, Usage, to_plain
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.common.words import clock, footer_of

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from desktop.domain.debates import TurnRecord
 from desktop.domain.definitions import SideName
-from desktop.domain.events import Event, MessageOpened, SideTurnStarted
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import Event, MessageOpened, SideTurnStarted
 from desktop.presenter.debates.items import BROKEN, TurnItem, ended_item, live_item
 from desktop.presenter.transcript.items import NoticePart
 from desktop.presenter.transcript.live_answer import Delta, LiveAnswer

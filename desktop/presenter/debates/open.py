@@ -10,7 +10,14 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.debates import DebateState, TurnRecord
 from desktop.domain.definitions import SIDES, SideName
-from desktop.domain.events import DebateChanged, Event, RunEnded, SideTurnEnded, SideTurnStarted, UserMessageDelivered
+from desktop.domain.runs.events import (
+    DebateChanged,
+    Event,
+    RunEnded,
+    SideTurnEnded,
+    SideTurnStarted,
+    UserMessageDelivered,
+)
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.debates.items import (
     END,

@@ -13,9 +13,9 @@ from PySide6.QtCore import QObject, Signal
 from desktop.domain.debates import MAX_TURNS, DebateRow, DebateSetup, DebateState
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import AssentError
-from desktop.domain.events import DebateChanged, Event, RunEnded, RunStarted, ThreadChanged
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, to_plain
+from desktop.domain.runs.events import DebateChanged, Event, RunEnded, RunStarted, ThreadChanged
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.chat.thread_lines import arrange

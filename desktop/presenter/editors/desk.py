@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.approval.permission import Decision, PermissionRequest
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from desktop.domain.models import ModelInfo

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.events import EndReason, RunEnded
 from desktop.domain.messages import StopReason
+from desktop.domain.runs.events import EndReason, RunEnded
 
 STOPS: Mapping[EndReason, str] = {
     "response": "end_turn",

@@ -6,10 +6,10 @@ import asyncio
 import os
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.hidden_characters import has_hidden
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import FileBlock
 from desktop.domain.safety import Access, PathPolicy
+from desktop.domain.text.hidden_characters import has_hidden
 
 NAME = "The editor’s folder"
 LONGEST = 4_096

@@ -12,7 +12,8 @@ from itertools import groupby
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.events import (
+from desktop.domain.models import ModelInfo
+from desktop.domain.runs.events import (
     AgentListening,
     Event,
     MessageClosed,
@@ -24,7 +25,6 @@ from desktop.domain.events import (
     ToolCallFinished,
     ToolCallWaiting,
 )
-from desktop.domain.models import ModelInfo
 from desktop.presenter.editors.desk import EditorDesk, EditorLink, SkillCommand
 from desktop.presenter.editors.options import options_of
 from desktop.presenter.editors.replay import said_by_person

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from desktop.domain.errors import ConfigurationError, KnownError
-from desktop.domain.hidden_characters import without_hidden
 from desktop.domain.models import ModelInfo
+from desktop.domain.text.hidden_characters import without_hidden
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.editors.desk import EditorDesk
 

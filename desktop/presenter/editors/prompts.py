@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from desktop.domain.hidden_characters import has_hidden, without_hidden
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, FileBlock
+from desktop.domain.text.hidden_characters import has_hidden, without_hidden
 from desktop.presenter.chat.attachments import COUNT_LIMIT, AttachmentRefused, attached
 from desktop.presenter.common.shown import shown_line
 

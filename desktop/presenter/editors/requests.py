@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from desktop.domain.hidden_characters import has_hidden
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Choice, Decision, PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Choice, Decision, PermissionRequest
+from desktop.domain.text.hidden_characters import has_hidden
 from desktop.presenter.approvals.command_summary import summarise_command
 from desktop.presenter.approvals.outcome_words import NOTHING_REAL, as_text
 from desktop.presenter.approvals.request_facts import asked_by, request_facts

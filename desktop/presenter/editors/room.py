@@ -17,10 +17,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block
-from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.threads import EDITOR_LABEL, ThreadRecord
 from desktop.presenter.editors import options
 from desktop.presenter.editors.desk import EditorDesk, EditorLink

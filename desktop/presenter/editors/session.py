@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from desktop.domain.events import RunEnded
 from desktop.domain.messages import StopReason
+from desktop.domain.runs.events import RunEnded
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.editors.folders import EditorFolder
 from desktop.presenter.editors.updates import EditorCalls

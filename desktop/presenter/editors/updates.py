@@ -11,7 +11,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from desktop.domain.events import (
+from desktop.domain.approval.judgement import Category
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.messages import AudioBlock, ImageBlock, MediaBlock, NoticeBlock
+from desktop.domain.runs.events import (
     ContextMeasured,
     Event,
     MessageClosed,
@@ -24,11 +27,8 @@ from desktop.domain.events import (
     ToolCallStarted,
     ToolCallWaiting,
 )
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.messages import AudioBlock, ImageBlock, MediaBlock, NoticeBlock
+from desktop.domain.text.words import arguments_words, count_words
 from desktop.domain.tools import ToolSpec
-from desktop.domain.words import arguments_words, count_words
 from desktop.presenter.common.shown import shown_line
 from desktop.presenter.editors.fences import cut, fenced, quoted
 from desktop.presenter.editors.requests import diff_of, not_for_editors, request_text

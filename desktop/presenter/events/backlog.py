@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import replace
 from io import StringIO
 
-from desktop.domain.events import (
+from desktop.domain.runs.events import (
     AgentTraced,
     Event,
     ReasoningArrived,

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QMetaMethod, QObject, QTimer, Signal
 
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.errors import AssentError, BugError, CancellationError, KnownError
-from desktop.domain.events import Event
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.runs.events import Event
 from desktop.presenter.events.backlog import EventBacklog
 from desktop.presenter.events.questions import Questions
 
@@ -39,7 +39,7 @@ def single_shot(owner: QObject, call: Callable[[], object], after_ms: int) -> QT
 
 
 class Bridge(QObject):
-    """Implements ``desktop.domain.permission.Asker``; ``sink`` is an ``EventSink``.
+    """Implements ``desktop.domain.approval.permission.Asker``; ``sink`` is an ``EventSink``.
 
     A listener on ``asked`` is what makes a window: without one, questions wait for it (and are denied when the app
     closes, R-PRM-6).

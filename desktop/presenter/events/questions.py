@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.errors import BugError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import shlex
 from dataclasses import field
 from pathlib import PureWindowsPath
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 MAX_LINE = 4_000
 """Characters; a longer one would take too long to take apart while a person types."""

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from desktop.domain.keyring import OWN_SERVICE, KeyringEntry
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.mcp.command_line import NotOneCommand, argument_list, read_line
 from desktop.presenter.mcp.registry_entry import is_entry, ways
 from desktop.presenter.mcp.secrets import PastedSecret, is_secret, secret_argument, secret_arguments

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.server_questions import AnswerValue, AskedField, PersonAnswer, ServerQuestion
+from desktop.domain.servers.questions import AnswerValue, AskedField, PersonAnswer, ServerQuestion
 from desktop.presenter.approvals.call_words import names_of
 from desktop.tools.mcp.asking.form import checked, typed
 

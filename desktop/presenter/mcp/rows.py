@@ -9,9 +9,9 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.mcp import McpOffers, McpTask
-from desktop.domain.sign_in import SignInFacts
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.servers.mcp import McpOffers, McpTask
+from desktop.domain.servers.sign_in import SignInFacts
 from desktop.presenter.skills.words import table_of
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from dataclasses import field
 from typing import Literal
 
 from desktop.domain.keyring import KeyringEntry
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.services.threads.variables import looks_secret
 
 MAX_VALUE = 4_000

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError
-from desktop.domain.events import Event, RunEnded
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.projects import InstructionFile, ProjectLook, ProjectRow
-from desktop.domain.words import count_words
+from desktop.domain.files.projects import InstructionFile, ProjectLook, ProjectRow
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import Event, RunEnded
+from desktop.domain.text.words import count_words
 from desktop.presenter.chat.thread_lines import time_text
 from desktop.presenter.common.folders import name_of, short_path
 from desktop.presenter.common.fuzzy import match

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.run_tree import BY_HAND, NodeFacts
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.supervision import ExecutionBudget
+from desktop.domain.runs.tree import BY_HAND, NodeFacts
 from desktop.presenter.common.words import human_cost, human_count
 from desktop.presenter.run_panel.words import cost_words, time_words, tokens_of, tokens_words
 

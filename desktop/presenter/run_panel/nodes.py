@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.tree import BESIDE, NodeFacts, NodeState
 
 MAX_ENDED = 200
 """Of agents that have ended the last ones stay, as in the tree itself."""

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.errors import KnownError
-from desktop.domain.events import Event, RunEnded, RunTreeChanged
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.run_tree import NodeFacts, NodeState, RunTreePort
+from desktop.domain.runs.events import Event, RunEnded, RunTreeChanged
+from desktop.domain.runs.tree import NodeFacts, NodeState, RunTreePort
 from desktop.presenter.run_panel.budget import read_budget
 from desktop.presenter.run_panel.nodes import AgentLine, AgentTree
 from desktop.presenter.transcript.build import canonical

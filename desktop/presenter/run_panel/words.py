@@ -8,9 +8,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from desktop.domain.run_tree import NodeFacts, NodeState
-from desktop.domain.supervision import Priority
-from desktop.domain.words import count_words
+from desktop.domain.runs.supervision import Priority
+from desktop.domain.runs.tree import NodeFacts, NodeState
+from desktop.domain.text.words import count_words
 from desktop.presenter.common.words import clock, human_cost, human_count
 from desktop.presenter.run_panel.nodes import AgentLine
 from desktop.presenter.trace.words import NodeFact, seconds_words, short_minutes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Signal
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.common.unsaved import UnsavedTexts
 from desktop.presenter.settings.cli_example import EXAMPLE
 from desktop.presenter.settings.declared import DeclaredViewModel

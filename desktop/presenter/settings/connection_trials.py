@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from desktop.domain.errors import KnownError, SecretsUnavailable
 from desktop.domain.keyring import KeyPlace
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ModelInfo, ProviderInfo, SecretStore
-from desktop.domain.scrub import scrub
+from desktop.domain.text.scrub import scrub
 
 if TYPE_CHECKING:
     from desktop.models.catalogue import Catalogue

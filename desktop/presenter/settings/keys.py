@@ -14,8 +14,8 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError, SecretsUnavailable
 from desktop.domain.keyring import OUTSIDE_TOKEN, OWN_SERVICE, KeyPlace, KeyringEntry
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.words import count_words
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import count_words
 
 if TYPE_CHECKING:
     from desktop.domain.models import Connection, SecretStore

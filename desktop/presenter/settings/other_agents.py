@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.words import count_words
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import count_words
 from desktop.presenter.common.words import clock
 from desktop.services.definitions.others import name_of
 from desktop.tools.acp.known import FETCHERS, AcpAgent

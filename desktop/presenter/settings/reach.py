@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.approval.reach import ANY_AGENT, LastProof, Proof
 from desktop.domain.errors import AssentError
-from desktop.domain.reach import ANY_AGENT, LastProof, Proof
 from desktop.presenter.common.folders import name_of
 from desktop.presenter.settings.reach_tree import Folder, ReachTree, RowPlace
 

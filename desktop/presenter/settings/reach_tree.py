@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.reach import Level, NodeKind, ReachRow
+from desktop.domain.approval.reach import Level, NodeKind, ReachRow
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 ROW = int(Qt.ItemDataRole.UserRole)
 COMMANDS = {

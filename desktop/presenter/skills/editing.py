@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.presenter.common.line_ends import Conflict, LineEnds
 from desktop.presenter.common.unsaved import RESTORED, TextKeeper, UnsavedText, UnsavedTexts

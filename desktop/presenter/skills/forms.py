@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.skills.words import type_words
 
 FieldKind = Literal["text", "integer", "number", "boolean", "choice", "list", "group", "json"]

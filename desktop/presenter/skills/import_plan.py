@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.words import size_words
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import size_words
 from desktop.services.skills.imports import Candidate, Fits
 from desktop.skills.names import numbered
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.words import count_words, size_words
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import count_words, size_words
 from desktop.presenter.skills.import_plan import Choice, Planned, planned
 from desktop.presenter.skills.words import KIND_WORDS, source_word
 from desktop.services.skills.imports import Candidate, Collision, Fits, ImportResult, Staged, Target

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillKind, SkillProblem, SkillSource
 from desktop.presenter.skills.rows import SkillListModel
 from desktop.presenter.skills.words import EVERYTHING, KINDS, YOURS

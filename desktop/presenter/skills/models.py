@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.skills.editing import SkillEditor
 from desktop.presenter.skills.importing import SkillImport
 from desktop.presenter.skills.page import SkillsViewModel

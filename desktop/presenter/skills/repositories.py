@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import AssentError
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.presenter.skills.repository_words import TakingPlan, plan_of
 from desktop.services.skills.repositories.compare import Item, ItemDetail, SourceView
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.words import count_words
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import count_words
 from desktop.presenter.skills.words import source_word
 from desktop.services.skills.repositories.compare import Item, SourceView
 from desktop.skills.repositories.reach import ROWS, Reach, Row

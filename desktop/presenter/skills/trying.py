@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.cancellation import STOPPED, CancellationToken
 from desktop.domain.errors import AssentError
-from desktop.domain.events import (
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.cancellation import STOPPED, CancellationToken
+from desktop.domain.runs.events import (
     Event,
     ToolCallAnswered,
     ToolCallFinished,
@@ -21,7 +22,6 @@ from desktop.domain.events import (
     ToolCallStarted,
     ToolCallWaiting,
 )
-from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.presenter.common.exporting import write_bytes
 from desktop.presenter.transcript.items import MediaPart

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from desktop.domain.skills import SkillSource
-from desktop.domain.words import compact
+from desktop.domain.text.words import compact
 from desktop.pipeline.context import MAX_DEPTH
 from desktop.skills.catalogue.rows import SkillRow
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.limits import Limit
 from desktop.presenter.common.words import human_cost, human_count
 from desktop.presenter.trace.tree import TraceTree
 from desktop.presenter.trace.words import seconds_words

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from desktop.domain.traces import BRIEF, TraceEntry
+from desktop.domain.runs.traces import BRIEF, TraceEntry
 from desktop.presenter.trace.node import Kind, NodeState, TraceNode
 from desktop.presenter.trace.work import AtWork
 from desktop.presenter.transcript.build import canonical, summarise

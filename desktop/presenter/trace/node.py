@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any, Literal
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Usage
-from desktop.domain.traces import TraceEntry
+from desktop.domain.runs.traces import TraceEntry
 from desktop.tools.builtin.catalogue import COMMAND_TOOLS
 
 Kind = Literal["agent", "round", "call"]

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.errors import AssentError
-from desktop.domain.events import Event, RunEnded, RunStarted
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import Event, RunEnded, RunStarted
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.traces import TraceEntry, entry_of
 from desktop.domain.threads import RunRecord
-from desktop.domain.traces import TraceEntry, entry_of
 from desktop.presenter.common.exporting import write_whole
 from desktop.presenter.common.words import clock
 from desktop.presenter.trace.node import TraceNode

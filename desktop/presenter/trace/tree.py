@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.domain.events import EndKind, end_kind
 from desktop.domain.messages import Usage
-from desktop.domain.traces import TraceEntry, TraceLog
+from desktop.domain.runs.events import EndKind, end_kind
+from desktop.domain.runs.traces import TraceEntry, TraceLog
 from desktop.presenter.trace.calls import TraceCalls
 from desktop.presenter.trace.node import Axis, Kind, NodeState, TraceNode
 from desktop.presenter.trace.work import AtWork

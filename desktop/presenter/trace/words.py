@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
-from desktop.domain.traces import TraceEntry
-from desktop.domain.words import compact, count_words, size_words
+from desktop.domain.approval.permission import NOBODY_ANSWERED, UNANSWERED
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.traces import TraceEntry
+from desktop.domain.text.words import compact, count_words, size_words
 from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS, ENDINGS
 from desktop.presenter.common.words import clock, human_cost
 from desktop.presenter.trace.node import Axis, TraceNode

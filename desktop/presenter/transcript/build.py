@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from desktop.domain.approval.permission import NOBODY_ANSWERED, UNANSWERED
 from desktop.domain.messages import (
     Block,
     FileBlock,
@@ -24,9 +25,8 @@ from desktop.domain.messages import (
     Usage,
     with_media,
 )
-from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
+from desktop.domain.text.words import arguments_words, json_beginning, size_of, size_words
 from desktop.domain.threads import MessageRecord, ThreadEnd
-from desktop.domain.words import arguments_words, json_beginning, size_of, size_words
 from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS
 from desktop.presenter.common.words import clock, footer_of
 from desktop.presenter.transcript.by_itself import confined_fact, in_own_words

@@ -10,9 +10,9 @@ import base64
 from dataclasses import field
 from typing import Literal
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Usage
-from desktop.domain.permission import PermissionRequest
 
 CallState = Literal["writing", "waiting", "running", "done", "failed", "denied", "aborted", "unknown"]
 """``unknown``: nobody knows whether it was done, for Assent ended while it was under way."""

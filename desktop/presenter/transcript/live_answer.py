@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.events import (
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, Usage
+from desktop.domain.runs.events import (
     AgentListening,
     Event,
     MessageClosed,
@@ -28,9 +30,7 @@ from desktop.domain.events import (
     ToolCallWaiting,
     ToolCallWriting,
 )
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, Usage
-from desktop.domain.words import size_words
+from desktop.domain.text.words import size_words
 from desktop.presenter.common.words import clock, footer_of
 from desktop.presenter.transcript.build import (
     CALLS_SHOWN,

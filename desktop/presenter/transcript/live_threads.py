@@ -7,7 +7,8 @@ from dataclasses import field
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.events import (
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import (
     AgentListening,
     ContextMeasured,
     ContextSummarising,
@@ -22,7 +23,6 @@ from desktop.domain.events import (
     ToolCallWaiting,
     UserMessageDelivered,
 )
-from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.transcript.items import ListeningAgent
 from desktop.presenter.transcript.live_answer import Change, Delta, LiveAnswer
 

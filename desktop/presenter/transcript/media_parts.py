@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from desktop.domain.messages import ImageBlock, MediaBlock
-from desktop.domain.words import size_words
+from desktop.domain.text.words import size_words
 from desktop.presenter.transcript.items import MediaPart
 
 _ENDINGS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.domain.events import ToolCallFinished
+from desktop.domain.runs.events import ToolCallFinished
 from desktop.presenter.transcript.items import NestedCall, Part, ToolPart, call_state
 
 MAXIMUM = 100

@@ -11,8 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.domain.events import ToolCallAdvanced
-from desktop.domain.words import size_words
+from desktop.domain.runs.events import ToolCallAdvanced
+from desktop.domain.text.words import size_words
 from desktop.presenter.transcript.items import LinkPart, ShownProgress
 
 MAX_LINKS = 40

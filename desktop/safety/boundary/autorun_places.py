@@ -10,7 +10,7 @@ import os
 import re
 from functools import lru_cache
 
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 from desktop.safety.boundary import paths
 
 _GIT = "files in .git can run code when git is used"

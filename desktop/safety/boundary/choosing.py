@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from desktop.domain.projects import ProjectFolder
+from desktop.domain.files.projects import ProjectFolder
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.paths import PathProblem, is_within, resolve
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.boundary.project import closed_because

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from desktop.domain.consents import Opening
+from desktop.domain.approval.consents import Opening
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.disk_snapshot import StatCache
 from desktop.safety.boundary.mounts import Mounts

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from desktop.domain.consents import Consent, Opening
+from desktop.domain.approval.consents import Consent, Opening
 from desktop.safety.boundary.closed_places import judged
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.secrets.tool_secrets import SmallValues

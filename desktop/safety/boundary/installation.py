@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 
 # Slow to load, and only needed where Python is the system's own.
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import re
 import struct
 import sys
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 _TABLE = "/proc/self/mountinfo"
 _AT_FDCWD, _SYMLINK_NOFOLLOW, _MOUNT_ID = -100, 0x100, 0x1000

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from desktop.domain.errors import BoundaryViolation, ToolFailure
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 from desktop.domain.safety import Access, ListedEntry, PathVerdict, WriteOutcome
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.policy import BoundaryPolicy
 

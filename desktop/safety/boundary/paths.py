@@ -14,7 +14,7 @@ import sys
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 
 # It does not exist on Windows.
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from copy import copy
 from functools import cached_property
 
 from desktop.domain.errors import BoundaryViolation
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, PathVerdict, SafetySettings, SettingsProvider
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.autorun_places import hooks_folder, runs_later
 from desktop.safety.boundary.disk_snapshot import StatCache

@@ -19,12 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.reach import Level, NodeKind
 from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.reach import Level, NodeKind
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Access, Confinement, ProcessRunner, ProcessSpec, SettingsProvider
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.paths import PathProblem

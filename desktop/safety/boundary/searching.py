@@ -10,9 +10,9 @@ import os
 from collections.abc import Sequence
 
 from desktop.domain.errors import ToolFailure
+from desktop.domain.files.searching import FoundPath, SearchArea
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access, PathVerdict
-from desktop.domain.searching import FoundPath, SearchArea
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.disk_snapshot import StatCache
 from desktop.safety.boundary.mounts import Mounts

@@ -15,8 +15,8 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from desktop.domain.errors import ToolFailure
-from desktop.domain.file_changes import ChangeConflict, Contents, FileChange
-from desktop.domain.work_place import WorkPlace
+from desktop.domain.files.changes import ChangeConflict, Contents, FileChange
+from desktop.domain.files.work_place import WorkPlace
 from desktop.safety.boundary.opening import PathWalker, failure_of
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.changes.checking import Checking

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from desktop.domain.errors import BoundaryViolation
-from desktop.domain.file_changes import ChangeConflict, FileChange, FileState
+from desktop.domain.files.changes import ChangeConflict, FileChange, FileState
 from desktop.domain.safety import Access
 from desktop.safety.boundary.disk_snapshot import StatCache
 from desktop.safety.boundary.opening import failure_of

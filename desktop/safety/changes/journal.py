@@ -12,8 +12,8 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from desktop.domain.file_changes import FileState, StateKind
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.files.changes import FileState, StateKind
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.files import private
 from desktop.safety.changes.plan import Act
 

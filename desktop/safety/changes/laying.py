@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from desktop.domain.errors import ToolFailure
-from desktop.domain.file_changes import Contents, FileState
+from desktop.domain.files.changes import Contents, FileState
 from desktop.safety.boundary.opening import failure_of
 from desktop.safety.changes.checking import Checking
 from desktop.safety.changes.handles import OpenFolders

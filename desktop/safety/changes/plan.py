@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from desktop.domain.errors import BugError
-from desktop.domain.file_changes import FileChange
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.files.changes import FileChange
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 Act = Literal["take", "put", "replace", "mode"]
 """Take away what has a name; put something where nothing is; put it in the place of another; change rights."""

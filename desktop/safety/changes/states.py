@@ -7,8 +7,8 @@ import hashlib
 import os
 import stat
 
-from desktop.domain.file_changes import ABSENT, FileState
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.files.changes import ABSENT, FileState
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.opening import PathWalker
 from desktop.safety.changes.handles import OpenFolders

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Sequence
 
-from desktop.domain.file_changes import ABSENT, ChangeConflict, FileState
+from desktop.domain.files.changes import ABSENT, ChangeConflict, FileState
 from desktop.safety.boundary.opening import HAS_DIR_FD
 from desktop.safety.changes.checking import difference
 from desktop.safety.changes.handles import OpenFolders

@@ -18,7 +18,7 @@ import logging
 import os
 from collections.abc import Sequence
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.boundary.opening import PathWalker
 from desktop.safety.changes.handles import OpenFolders
 from desktop.safety.changes.journal import Written, journals_in, read_journal

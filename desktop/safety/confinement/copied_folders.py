@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from desktop.domain.copied_folders import LaidCopy
+from desktop.domain.files.copied_folders import LaidCopy
 
 NOT_MADE = 126
 """The exit code where the copy could not be made; the mark of the copy tells it from a command's own."""

@@ -20,8 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.safety.boundary.paths import real
 from desktop.safety.confinement.launcher import descendants

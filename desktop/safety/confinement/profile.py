@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import ConfinementKind, SettingsProvider
 from desktop.safety.boundary.closed_places import judged_path
 from desktop.safety.boundary.installation import without_inner

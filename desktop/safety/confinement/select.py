@@ -21,11 +21,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from desktop.domain.copied_folders import LaidCopy
 from desktop.domain.errors import BoundaryViolation, ToolFailure
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.files.copied_folders import LaidCopy
+from desktop.domain.files.work_place import NOWHERE, WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, Confinement, ConfinementKind, ConfinementReport, ProcessSpec, SettingsProvider
-from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement import reports, seatbelt

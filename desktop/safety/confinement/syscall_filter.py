@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import struct
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _NAMES = ("x86_64", "aarch64")

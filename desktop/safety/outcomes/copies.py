@@ -20,11 +20,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
-from desktop.domain.copied_folders import CopyKind, CopyLayer
 from desktop.domain.errors import ToolFailure
-from desktop.domain.file_changes import FileChange
-from desktop.domain.outcomes import ChangeSides, NoCopy, OutcomeReading
-from desktop.domain.work_place import NOWHERE, WorkPlace
+from desktop.domain.files.changes import FileChange
+from desktop.domain.files.copied_folders import CopyKind, CopyLayer
+from desktop.domain.files.outcomes import ChangeSides, NoCopy, OutcomeReading
+from desktop.domain.files.work_place import NOWHERE, WorkPlace
 from desktop.safety.boundary.mounts import Mounts
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy, elevated_write

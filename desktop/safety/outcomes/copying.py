@@ -9,8 +9,8 @@ import shutil
 import stat
 from typing import TYPE_CHECKING
 
-from desktop.domain.lazy import lazy_module
-from desktop.domain.outcomes import NoCopy
+from desktop.domain.files.outcomes import NoCopy
+from desktop.domain.loading.lazy import lazy_module
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.outcomes.states import is_special, looks
 

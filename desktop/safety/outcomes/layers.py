@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.domain.outcomes import NoCopy
+from desktop.domain.files.outcomes import NoCopy
 from desktop.safety.boundary.mounts import Mounts
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.confinement.profile import SandboxProfile, by_depth

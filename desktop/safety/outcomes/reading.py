@@ -16,9 +16,9 @@ from dataclasses import field, replace
 from typing import TypeVar
 
 from desktop.domain.errors import ToolFailure
-from desktop.domain.file_changes import ABSENT, FileChange, FileState
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.outcomes import LeftOut, LeftOutKind, OutcomeReading
+from desktop.domain.files.changes import ABSENT, FileChange, FileState
+from desktop.domain.files.outcomes import LeftOut, LeftOutKind, OutcomeReading
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.outcomes.states import PERMISSIONS, is_special, looks, state_of, status_of
 

@@ -7,7 +7,7 @@ import os
 import stat
 
 from desktop.domain.errors import ToolFailure
-from desktop.domain.file_changes import ABSENT, FileState
+from desktop.domain.files.changes import ABSENT, FileState
 
 _PIECE = 1 << 20
 PERMISSIONS = 0o1777

@@ -8,9 +8,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from desktop.domain.file_changes import FileChange
-from desktop.domain.outcomes import ChangeSides, LineFigures
-from desktop.domain.words import size_words
+from desktop.domain.files.changes import FileChange
+from desktop.domain.files.outcomes import ChangeSides, LineFigures
+from desktop.domain.text.words import size_words
 
 MAX_TEXT = 400_000
 MAX_KEPT = 8_000_000

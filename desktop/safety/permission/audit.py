@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.permission import AuditEntry
 from desktop.domain.safety import Redactor
 
 MAX_TEXT = 4000

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.mcp_names import named_on_server
-from desktop.domain.rule_book import RuleMatch
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.rule_book import RuleMatch
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import SafetySettings
+from desktop.domain.servers.mcp_names import named_on_server
 from desktop.domain.tools import PreCheck, ToolSpec
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import workspace_of

@@ -9,8 +9,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.judgement import Category
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
 from desktop.domain.tools import PreCheck
 
 MAX_RUNS = 1000

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from desktop.domain.file_changes import FileChange
-from desktop.domain.judgement import Category
-from desktop.domain.outcomes import OutcomeReading
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.thread_modes import EdgeModes, PastEdge
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.approval.thread_modes import EdgeModes, PastEdge
+from desktop.domain.files.changes import FileChange
+from desktop.domain.files.outcomes import OutcomeReading
+from desktop.domain.text.words import count_words
 from desktop.domain.tools import PreCheck
-from desktop.domain.words import count_words
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.project import closed_because
 

@@ -13,17 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.bounded_grants import BoundedGrant, CallGrants, NoCallGrants
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.consents import ClosedPlaces
+from desktop.domain.approval.bounded_grants import BoundedGrant, CallGrants, NoCallGrants
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.consents import ClosedPlaces
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Asker, AuditSink, DecidedBy, Decision, PermissionRequest, with_message
+from desktop.domain.approval.rule_book import RuleBook, RuleMatch
+from desktop.domain.approval.thread_modes import AlwaysAsks, EdgeModes
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import Unattended
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Asker, AuditSink, DecidedBy, Decision, PermissionRequest, with_message
-from desktop.domain.rule_book import RuleBook, RuleMatch
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Redactor, SettingsProvider
-from desktop.domain.thread_modes import AlwaysAsks, EdgeModes
 from desktop.domain.tools import PreCheck, StandsFor
 from desktop.safety.boundary.policy import only_granted
 from desktop.safety.permission.decide import AutoDecision, answer, call_facts, facts_of_other, passes_by_setting

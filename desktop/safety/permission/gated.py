@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from desktop.domain.judgement import Category
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.approval.judgement import Category
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.tools import PreCheck, Tool
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from desktop.domain.bounded_grants import BoundedGrant, CallGrants
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.bounded_grants import BoundedGrant, CallGrants
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.permission.digest import CallSignature, how_of
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.domain.permission import UNANSWERED, AuditEntry, Decision, PermissionRequest
+from desktop.domain.approval.permission import UNANSWERED, AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import Redactor
 
 ASKED_AGAIN = "asked again"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision, PermissionRequest
+from desktop.domain.approval.rule_book import RuleMatch
 from desktop.domain.jobs import Unattended
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.rule_book import RuleMatch
 
 
 def unless_unknown(

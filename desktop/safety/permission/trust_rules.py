@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 Policy = Literal["allow", "ask", "deny"]
 _POLICIES = ("allow", "ask", "deny")

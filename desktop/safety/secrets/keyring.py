@@ -13,7 +13,7 @@ from typing import Any
 
 from desktop.domain.errors import ChildDied, ProtocolViolation, SecretsUnavailable
 from desktop.domain.keyring import OWN_SERVICE, SIGN_IN_PREFIX, KeyPlace
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.processes import Child, ChildRefused
 
 SERVICE = OWN_SERVICE

@@ -12,7 +12,7 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 
-from desktop.domain.secret_encodings import MIN_SECRET, spellings
+from desktop.domain.text.secret_encodings import MIN_SECRET, spellings
 
 Span = tuple[int, int]
 

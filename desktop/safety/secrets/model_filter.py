@@ -15,7 +15,7 @@ from typing import Any
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.models import Finished, ModelClient, ModelRequest, ReasoningDelta, StreamItem, TextDelta
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import Redactor
 
 

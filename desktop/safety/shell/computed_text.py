@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.programs.builtins import integers_of, maps_of, may_hold_options
 from desktop.safety.shell.programs.variables import set_by
 from desktop.safety.shell.syntax.arithmetic import Sum

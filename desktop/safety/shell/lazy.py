@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from desktop.domain.lazy import lazy_module
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.safety import SettingsProvider, ShellReading
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.policy import BoundaryPolicy
 
 if TYPE_CHECKING:

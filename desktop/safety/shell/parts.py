@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from desktop.domain.judgement import CommandPart
+from desktop.domain.approval.judgement import CommandPart
 from desktop.safety.shell.network.hosts import Hosts, hosts_assigned
 from desktop.safety.shell.paths import harmless_target
 from desktop.safety.shell.programs.blocklist import git_command

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.autorun_places import hooks_folder, runs_later
 from desktop.safety.boundary.disk_snapshot import StatCache

@@ -10,10 +10,10 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from desktop.domain.approval.judgement import Category, CommandPart, Judgement
 from desktop.domain.errors import SettingsError
-from desktop.domain.judgement import Category, CommandPart, Judgement
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access, Blocked, PathVerdict, SafetySettings, SettingsProvider, ShellReading
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.disk_snapshot import StatCache
 from desktop.safety.boundary.policy import BoundaryPolicy, workspace_of
 from desktop.safety.confinement.environment import met_by_commands

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import field
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.network.hosts import hosts_in
 from desktop.safety.shell.paths import PathReader, harmless_target
 from desktop.safety.shell.programs.blocklist import git_command

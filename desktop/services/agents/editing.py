@@ -19,11 +19,11 @@ from desktop.domain.agent_names import file_stem_of
 from desktop.domain.debates import SidePreview, ToolOffer
 from desktop.domain.definitions import SIDES, AgentDefinition, AgentRow, DefinitionProblem, SideName
 from desktop.domain.errors import ConfigurationError, KnownError
-from desktop.domain.lazy import lazy_module, load
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy import lazy_module, load
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import ModelRef
 from desktop.domain.skills import SkillProblem
-from desktop.domain.suggestions import nearest
+from desktop.domain.text.suggestions import nearest
 from desktop.files.private import make_folder
 from desktop.services.definitions.book import AgentFile, AgentFiles
 from desktop.services.definitions.text import MAX_BYTES, AgentText, read_text

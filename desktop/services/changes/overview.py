@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from desktop.domain.file_changes import ChangedFile, FileState, KeptChange
-from desktop.domain.undo import ChangedPath, standing
+from desktop.domain.files.changes import ChangedFile, FileState, KeptChange
+from desktop.domain.files.undo import ChangedPath, standing
 from desktop.safety.changes.states import state_of
 from desktop.services.changes.lines import counts
 from desktop.services.changes.undoing import Read

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 from desktop.domain.errors import BoundaryViolation, CannotBeUndone, KnownError, ToolFailure
-from desktop.domain.file_changes import (
+from desktop.domain.files.changes import (
     ABSENT,
     ChangeApplier,
     ChangeConflict,
@@ -29,11 +29,11 @@ from desktop.domain.file_changes import (
     KeptChange,
     NotKept,
 )
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, GuardedFiles, WriteOutcome
 from desktop.domain.tools import ToolCallContext
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.opening import remove_halves
 from desktop.safety.changes.states import state_of
 from desktop.services.changes.lines import counts

@@ -13,15 +13,15 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import BinaryIO, Protocol
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.file_changes import ABSENT, ChangeConflict, ChangeOrigin, FileChange, KeptChange
+from desktop.domain.files.changes import ABSENT, ChangeConflict, ChangeOrigin, FileChange, KeptChange
+from desktop.domain.files.undo import ThreadChanges, UndoConflict, UndoneFile, UndoPreview
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.ids import new_id
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import AuditEntry
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import GuardedFiles
-from desktop.domain.undo import ThreadChanges, UndoConflict, UndoneFile, UndoPreview
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.changes.states import state_of
 from desktop.services.changes.lines import MAX_TEXT, counts
 from desktop.services.changes.overview import against_beginning, undone_since

@@ -11,9 +11,9 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from desktop.domain.file_changes import ChangedFile, FileState, KeptChange
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.undo import LaterChange, UndoConflict
+from desktop.domain.files.changes import ChangedFile, FileState, KeptChange
+from desktop.domain.files.undo import LaterChange, UndoConflict
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.services.changes.lines import Hunk, LeftLines, hunks, lines_of, take_out, touches
 
 Read = Callable[[str], bytes | None]

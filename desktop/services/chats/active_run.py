@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import field
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import Denied, KnownError
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.services.turns.unattended import JobTerms
 from desktop.supervision.budgets import BudgetTracker
 

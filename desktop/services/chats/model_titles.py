@@ -12,16 +12,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.events import Event, RunEnded, RunStarted
-from desktop.domain.hidden_characters import without_hidden
 from desktop.domain.ids import AgentId, new_id
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.messages import user_message
 from desktop.domain.models import ModelRef, ModelRequest
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.supervision import Priority, Supervision
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.events import Event, RunEnded, RunStarted
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.supervision import Priority, Supervision
+from desktop.domain.text.hidden_characters import without_hidden
 from desktop.domain.threads import ThreadRecord
 from desktop.models.providers import DEMO, SCRIPTED
 from desktop.services.definitions.others import own_model_of

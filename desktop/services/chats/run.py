@@ -10,17 +10,17 @@ from functools import partial
 
 from desktop.agents.loop.summarising import ContextKeeper
 from desktop.agents.turn import TurnInput
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
-from desktop.domain.events import RunWaiting
 from desktop.domain.ids import AgentId
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock
-from desktop.domain.middleware import AgentContext, MiddlewareTermination, Start, StartedBy
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.scopes import Interrupt
-from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.events import RunWaiting
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import AgentContext, MiddlewareTermination, Start, StartedBy
+from desktop.domain.runs.scopes import Interrupt
+from desktop.domain.runs.supervision import ExecutionBudget, Priority, Supervision
 from desktop.domain.threads import ThreadRecord
 from desktop.pipeline.compose import compose
 from desktop.recovery.resume import Unfinished, unfinished_above

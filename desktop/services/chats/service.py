@@ -12,13 +12,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from desktop.agents.skill.persistence import inbox_of, thread_context
-from desktop.domain.cancellation import STOPPED
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.events import UserMessageQueued
 from desktop.domain.ids import new_id
-from desktop.domain.lazy import lazy_module, load
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy import lazy_module, load
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, NoticeBlock, TextBlock, Usage
+from desktop.domain.runs.cancellation import STOPPED
+from desktop.domain.runs.events import UserMessageQueued
 from desktop.domain.threads import MessageRecord, QueuedRecord, ThreadRecord
 from desktop.recovery.resume import only_tells, unfinished_above
 from desktop.services.chats.active_run import ActiveRun, RunPlaces

@@ -15,7 +15,10 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from desktop.domain.errors import NotFound
-from desktop.domain.events import (
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.events import (
     AgentTraced,
     Event,
     MiddlewareRan,
@@ -27,12 +30,8 @@ from desktop.domain.events import (
     ToolCallStarted,
     ToolCallWaiting,
 )
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import USUAL_ROUNDS, Limit
-from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, ToolResultBlock
-from desktop.domain.threads import MessageRecord, RunRecord
-from desktop.domain.traces import (
+from desktop.domain.runs.limits import USUAL_ROUNDS, Limit
+from desktop.domain.runs.traces import (
     BRIEF,
     KEPT_TEXT,
     TraceEntry,
@@ -44,6 +43,7 @@ from desktop.domain.traces import (
     result_data,
     usage_data,
 )
+from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.services.definitions.book import AgentBook
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from desktop.domain.cancellation import STOPPED
 from desktop.domain.errors import ConfigurationError, NotFound
-from desktop.domain.run_tree import BY_HAND, NodeFacts, StoredRun
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.cancellation import STOPPED
+from desktop.domain.runs.supervision import ExecutionBudget
+from desktop.domain.runs.tree import BY_HAND, NodeFacts, StoredRun
 from desktop.services.chats.tree_history import as_it_ended
 from desktop.store.run_agents import RunAgentRepository
 from desktop.supervision.live_runs import LiveRuns

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Protocol
 
-from desktop.domain.events import Event, RunEnded, RunTreeChanged
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.run_tree import NodeFacts, NodeState, StoredRun
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import Event, RunEnded, RunTreeChanged
+from desktop.domain.runs.tree import NodeFacts, NodeState, StoredRun
 from desktop.services.turns.endings import CLOSING
 
 AGAIN_S = 0.5

@@ -14,15 +14,15 @@ from desktop.agents.loop.round_notes import rounds_note
 from desktop.agents.loop.window import NOTHING
 from desktop.agents.skill.discovery import NOT_TOOLS
 from desktop.agents.turn import TurnInput, TurnSpec, request_with, window_of
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.context import Overlay
 from desktop.domain.debates import MAX_TURNS, USUAL_TURNS, DebateSetup, SidePreview, SideSetup, ToolOffer
 from desktop.domain.definitions import SIDES, DefinitionProblem, SideName
-from desktop.domain.hidden_characters import odd_text
 from desktop.domain.ids import AgentId
 from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.skills import SkillDef
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.text.hidden_characters import odd_text
 from desktop.services.debates.ends import last_turn_note
 from desktop.services.debates.perspectives import Perspectives
 from desktop.services.debates.setup import label_of, spec_of

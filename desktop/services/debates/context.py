@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.definitions import SIDES, SideName
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.threads import MessageRecord
 from desktop.services.threads.masking import clean
 from desktop.services.turns.runtime import Runtime

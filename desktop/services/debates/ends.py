@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from desktop.domain.debates import NO_RESPONSE, DebateSetup, DebateStatus, TurnEnd, TurnRecord
 from desktop.domain.errors import BugError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, NoticeBlock
 from desktop.services.turns.endings import Ending, aborted, failed, reason_of
 from desktop.services.turns.side_result import SideResult

@@ -12,9 +12,9 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from desktop.domain.debates import JudgeVerdict, TurnRecord
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.markup import escape
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, Usage
+from desktop.domain.text.markup import escape
 from desktop.domain.threads import MessageRecord
 from desktop.services.debates.setup import label_of, to_plain
 from desktop.services.debates.state import Debate, verdict_to_plain

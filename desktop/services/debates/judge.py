@@ -14,13 +14,13 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.agents.skill.host import HOST, PERMISSIONS
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import JudgeVerdict
 from desktop.domain.errors import KnownError
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.supervision import Supervision
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.supervision import Supervision
 from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.services.debates.record import record_of

@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from desktop.domain import lazy
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.context import Overlay
 from desktop.domain.debates import (
     DebateRow,
@@ -23,9 +21,11 @@ from desktop.domain.debates import (
 )
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem, SideName
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
-from desktop.domain.events import DebateChanged, ThreadChanged
 from desktop.domain.ids import new_id
+from desktop.domain.loading import lazy
 from desktop.domain.messages import ChatMessage, TextBlock
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.events import DebateChanged, ThreadChanged
 from desktop.domain.threads import MessageRecord, SearchHit, ThreadRecord
 from desktop.files.private import write_whole
 from desktop.services.debates.context import side_overlays

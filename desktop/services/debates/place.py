@@ -13,12 +13,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import field, replace
 from functools import partial
 
-from desktop.domain.agent import AgentOutcome, AgentStatus
 from desktop.domain.errors import BudgetExhausted
 from desktop.domain.ids import AgentId
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.run_tree import NodeState
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.agent import AgentOutcome, AgentStatus
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.tree import NodeState
 from desktop.services.debates.ends import DebateStop
 from desktop.services.turns.run_frame import RunFrame
 from desktop.services.turns.runtime import Runtime

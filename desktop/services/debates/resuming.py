@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from desktop.domain.debates import SideMeter
 from desktop.domain.errors import NotFound
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, ToolCallBlock, Usage
 from desktop.domain.threads import MessageRecord
 from desktop.recovery.resume import Unfinished, conclude, cut_turn, unfinished_above

@@ -13,10 +13,13 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.agents.turn import TurnInput
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import SideMeter, TurnRecord
 from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError, NotFound
-from desktop.domain.events import (
+from desktop.domain.ids import AgentId, new_id
+from desktop.domain.jobs import Unattended
+from desktop.domain.messages import Usage
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.events import (
     DebateChanged,
     Event,
     MessageClosed,
@@ -25,10 +28,7 @@ from desktop.domain.events import (
     SideTurnStarted,
     UserMessageDelivered,
 )
-from desktop.domain.ids import AgentId, new_id
-from desktop.domain.jobs import Unattended
-from desktop.domain.messages import Usage
-from desktop.domain.middleware import MiddlewareTermination
+from desktop.domain.runs.middleware import MiddlewareTermination
 from desktop.services.debates.context import SideContexts
 from desktop.services.debates.ends import (
     DebateStop,

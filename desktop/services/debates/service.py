@@ -11,12 +11,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from desktop.domain import lazy
-from desktop.domain.cancellation import STOPPED, CancellationToken
 from desktop.domain.debates import JudgeVerdict
 from desktop.domain.errors import ConfigurationError, KnownError, StoreError
-from desktop.domain.events import UserMessageQueued
 from desktop.domain.ids import new_id
+from desktop.domain.loading import lazy
+from desktop.domain.runs.cancellation import STOPPED, CancellationToken
+from desktop.domain.runs.events import UserMessageQueued
 from desktop.domain.threads import QueuedRecord
 from desktop.services.chats.service import CLOSE_S
 from desktop.services.debates.library import DebateLibrary, SaveAgent

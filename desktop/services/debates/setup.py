@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from desktop.domain.debates import DebateSetup, DebateTemplate, SideSetup
 from desktop.domain.definitions import AgentDefinition, SideDefinition, SideName
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.services.skills.side_prompt import as_list, in_place
 from desktop.skills.patterns import parse_patterns
 

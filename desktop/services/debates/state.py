@@ -10,7 +10,7 @@ from typing import Any, Literal
 from desktop.domain.debates import DebateSetup, DebateState, DebateStatus, JudgeVerdict, SideMeter, TurnRecord
 from desktop.domain.definitions import SIDES, SideName
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import TextBlock, Usage
 from desktop.domain.threads import MessageRecord, QueuedRecord, ThreadRecord
 from desktop.services.debates.setup import from_plain

@@ -11,15 +11,15 @@ from dataclasses import replace
 from functools import partial
 
 from desktop.agents.turn import TurnInput
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import DebateSetup
 from desktop.domain.definitions import SideName
 from desktop.domain.ids import AgentId
 from desktop.domain.jobs import Unattended
-from desktop.domain.middleware import AgentContext, MiddlewareTermination, Start, StartedBy
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.scopes import Interrupt
-from desktop.domain.supervision import ExecutionBudget, Supervision
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import AgentContext, MiddlewareTermination, Start, StartedBy
+from desktop.domain.runs.scopes import Interrupt
+from desktop.domain.runs.supervision import ExecutionBudget, Supervision
 from desktop.pipeline.compose import compose
 from desktop.services.debates.setup import DEBATE, spec_of
 from desktop.services.debates.state import Debate

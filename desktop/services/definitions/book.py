@@ -16,8 +16,8 @@ from typing import Literal
 
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.supervision import Priority
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.supervision import Priority
 from desktop.services.definitions.others import PREFIX
 from desktop.services.definitions.text import SUFFIXES, AgentText, read_raw, read_text, text_of
 from desktop.skills.catalogue.index import digest_of

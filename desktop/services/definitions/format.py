@@ -11,11 +11,11 @@ from dataclasses import field, replace
 from typing import Any, Literal
 
 from desktop.domain.definitions import AgentDefinition, AgentType, DefinitionProblem, SideDefinition
-from desktop.domain.hidden_characters import odd_text
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.supervision import Priority
 from desktop.domain.safety import DEFAULT_ENVIRONMENT
-from desktop.domain.suggestions import nearest
-from desktop.domain.supervision import Priority
+from desktop.domain.text.hidden_characters import odd_text
+from desktop.domain.text.suggestions import nearest
 from desktop.safety.confinement.environment_names import stays_out_of_commands
 from desktop.services.definitions.values import (
     MAX_LABEL,

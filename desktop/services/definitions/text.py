@@ -14,8 +14,8 @@ from dataclasses import field
 from typing import Any
 
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError, Place
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.places import FormatError, Place
 from desktop.services.definitions.format import read_definition
 from desktop.yaml_text import lines, values
 

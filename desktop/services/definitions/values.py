@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from desktop.domain.hidden_characters import odd_text
+from desktop.domain.text.hidden_characters import odd_text
 
 PROMPT = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 TOOL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,63})")

@@ -9,20 +9,20 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Protocol
 
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
-from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import NO_RESPONSE
 from desktop.domain.definitions import MAX_AGENTS_DEEP, AgentDefinition
 from desktop.domain.errors import ConfigurationError, Denied, KnownError, ToolFailure
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.ids import AgentId, new_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import TextBlock
-from desktop.domain.run_tree import NodeState
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.supervision import Supervision
+from desktop.domain.runs.tree import NodeState
 from desktop.domain.skills import SkillDef
-from desktop.domain.supervision import Supervision
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.domain.tools import ToolCallContext, ToolResult
-from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.context import CallContext
 from desktop.services.chats.answer import AgentAnswer, answer_of, as_json
 from desktop.services.chats.run import RunExecution, RunOrder

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.events import Event, ToolCallAnswered, ToolCallWaiting
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import Supervision
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.events import Event, ToolCallAnswered, ToolCallWaiting
+from desktop.domain.runs.supervision import Supervision
+from desktop.domain.runs.tree import NodeState
 from desktop.pipeline.context import CallContext
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus

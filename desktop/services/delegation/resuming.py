@@ -5,7 +5,7 @@ twice.
 
 from __future__ import annotations
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import TextBlock
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
 from desktop.recovery.resume import unfinished_above

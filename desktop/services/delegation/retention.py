@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from desktop.domain.events import Event, RunEnded
-from desktop.domain.supervision import HistoryRetention
+from desktop.domain.runs.events import Event, RunEnded
+from desktop.domain.runs.supervision import HistoryRetention
 from desktop.services.turns.runtime import Runtime
 from desktop.store import Store
 from desktop.supervision.tasks import TaskOwner

@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from desktop.domain.agent_names import alias_of, tool_name_of
+from desktop.domain.approval.judgement import Category
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
-from desktop.domain.judgement import Category
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.skill_tool import AGENT_LIMIT_S
 from desktop.services.agents.cycles import agent_cycles
 from desktop.services.definitions.book import AgentBook

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.words import plain_line
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.text.words import plain_line
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from desktop.domain.errors import NotFound
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.tools import Tool
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.services.delegation.tools import SOURCE as AGENT

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.projects import FolderOffer, InstructionFile
+from desktop.domain.files.projects import FolderOffer, InstructionFile
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import GuardedFiles
-from desktop.domain.words import count_words
-from desktop.domain.work_place import WorkPlace
+from desktop.domain.text.words import count_words
 from desktop.services.projects.offers import offers_in
 from desktop.services.projects.reading import ReadInstructions, names_in, on_the_way, read_all, read_one
 from desktop.store.composer import StateRepository

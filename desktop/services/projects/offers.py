@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.projects import FolderOffer
+from desktop.domain.files.projects import FolderOffer
 from desktop.domain.safety import GuardedFiles
-from desktop.domain.words import count_words
+from desktop.domain.text.words import count_words
 
 APPS = (".claude", ".agents")
 DECLARED = (".mcp.json", ".vscode/mcp.json")

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Iterator
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.projects import InstructionState
+from desktop.domain.files.projects import InstructionState
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, GuardedFiles
 
 NAMES = ("AGENTS.md", "CLAUDE.md")

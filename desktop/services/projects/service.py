@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.projects import ProjectFolder, ProjectLook, ProjectRow
+from desktop.domain.files.projects import ProjectFolder, ProjectLook, ProjectRow
 from desktop.domain.threads import ThreadRecord
 from desktop.services.projects.instructions import ProjectInstructions
 from desktop.services.threads.service import ThreadService

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from desktop.domain.messages import ChatMessage, ToolResultBlock
-from desktop.domain.middleware import CallNext, ChatContext
+from desktop.domain.runs.middleware import CallNext, ChatContext
 from desktop.services.projects.instructions import ProjectInstructions, words_of
 
 PATHS = ("path", "file", "folder")

@@ -10,9 +10,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.reach import NodeKind, Reached, ReachRow, ReachState
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.reach import NodeKind, Reached, ReachRow, ReachState
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, ConfinementKind, PathVerdict, SafetySettings
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.names import AllowedTools

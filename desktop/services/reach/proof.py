@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from desktop.domain.reach import Agreement, ProofLine, Way
+from desktop.domain.approval.reach import Agreement, ProofLine, Way
 from desktop.domain.safety import PathVerdict
 from desktop.safety.boundary.reach import Attempt, Attempts
 

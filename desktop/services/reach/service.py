@@ -1,4 +1,4 @@
-"""The service behind the reach explorer: levels, judgements, proofs (domain/reach.py)."""
+"""The service behind the reach explorer: levels, judgements, proofs (domain/approval/reach.py)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from desktop.agents.skill.discovery import not_itself
-from desktop.domain.audit import ActivityLog, AuditFilter
+from desktop.domain.approval.audit import ActivityLog, AuditFilter
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry
+from desktop.domain.approval.reach import ANY_AGENT, LastProof, Level, Proof, ReachRow
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.files.work_place import NOWHERE, WorkPlace
 from desktop.domain.ids import new_id
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import AuditEntry
-from desktop.domain.reach import ANY_AGENT, LastProof, Level, Proof, ReachRow
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Confinement, ConfinementKind, SettingsProvider
-from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.pipeline.names import AllowedTools
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy

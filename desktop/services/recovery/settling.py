@@ -13,11 +13,11 @@ from typing import Protocol
 
 from desktop.agents.loop.calls import refuse_all
 from desktop.agents.loop.rounds import MAX_CALLS
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.permission import NOBODY_ANSWERED
 from desktop.domain.errors import CancellationError, ToolAborted
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
-from desktop.domain.permission import NOBODY_ANSWERED
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import changed
 from desktop.pipeline.edits import changed_note

@@ -11,9 +11,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.judgement import Category, CommandPart
-from desktop.domain.permission import RecordedCall
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category, CommandPart
+from desktop.domain.approval.permission import RecordedCall
 from desktop.domain.safety import Redactor
 from desktop.services.rules.text import digest_of
 from desktop.skills.patterns.commands import ARGUMENT

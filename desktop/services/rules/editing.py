@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Iterable
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest, RuleRecord
+from desktop.domain.approval.rules import RuleDraft, RuleOrigin, RuleProblem, RuleView, Simulation
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import new_id
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest, RuleRecord
-from desktop.domain.rules import RuleDraft, RuleOrigin, RuleProblem, RuleView, Simulation
 from desktop.domain.tools import ToolSpec
 from desktop.services.rules.text import ABOUT, problem_of, proposed, read_rule
 from desktop.services.rules.trust import BUILT_IN, ORIGIN, WITHOUT_KEY, RememberedRule, TrustRules

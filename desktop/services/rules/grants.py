@@ -14,12 +14,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from desktop.domain.bounded_grants import MOST_BYTES, MOST_CALLS, MOST_SECONDS, BoundedGrant, GrantBounds, GrantEnd
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.bounded_grants import (
+    MOST_BYTES,
+    MOST_CALLS,
+    MOST_SECONDS,
+    BoundedGrant,
+    GrantBounds,
+    GrantEnd,
+)
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ConfigurationError, NotFound
 from desktop.domain.ids import new_id
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.services.rules.text import literally, problem_of, proposed, read_rule
 from desktop.services.rules.trust import Entry, RuleSet
 from desktop.services.threads.masking import HOLDS_A_KEY, Mask

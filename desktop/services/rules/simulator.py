@@ -13,10 +13,10 @@ from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import field
 from typing import Protocol
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import RecordedCall
-from desktop.domain.rules import Outcome, RuleDraft, SimulatedCall, Simulation
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.permission import RecordedCall
+from desktop.domain.approval.rules import Outcome, RuleDraft, SimulatedCall, Simulation
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import ShellReading
 from desktop.safety.permission.decide import answer
 from desktop.services.rules.calls import facts_of, text_of

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.call_facts import CallFacts
 from desktop.services.rules.text import literally
 from desktop.skills.patterns.commands import ARGUMENT, command_glob
 from desktop.skills.patterns.grammar import Constraint, Pattern

@@ -16,9 +16,9 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.domain.approval.permission import RuleRecord
+from desktop.domain.approval.rules import RuleDecision, RuleProblem
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.permission import RuleRecord
-from desktop.domain.rules import RuleDecision, RuleProblem
 from desktop.safety.permission.trust_rules import TrustRule, rule_from
 from desktop.skills.patterns import PatternError, parse_patterns
 from desktop.skills.patterns.globs import BARE, compile_glob

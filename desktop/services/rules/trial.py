@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, PathVerdict, ShellReading
 from desktop.domain.tools import ToolSpec
 from desktop.safety.shell.programs.builtins import WITHOUT_OPTIONS

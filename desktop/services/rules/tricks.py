@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import field
 from itertools import islice
 
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.judgement import Category
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.patterns.syntax import Alternative, Wild, alternatives
 
 MAX_SAMPLES = 16

@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.permission import RuleRecord
+from desktop.domain.approval.rule_book import RuleMatch
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import RuleRecord
-from desktop.domain.rule_book import RuleMatch
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.permission.trust_rules import TrustRule, rule_from
 from desktop.services.rules.text import (
     ABOUT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.call_facts import CallFacts
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import KnownError
 from desktop.domain.jobs import Job

@@ -11,11 +11,11 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import Denied, KnownError, ToolFailure
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.jobs import MAX_MESSAGE, MAX_NAME, Job
-from desktop.domain.judgement import Category
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.services.schedules.service import JobService
 from desktop.skills.formats.loader import load_from_bytes
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.events import Event, RunEnded, RunWaiting, end_kind
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import MAX_SNIPPET, Job, JobRun, JobRunStatus
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import Event, RunEnded, RunWaiting, end_kind
 from desktop.services.chats.service import ConversationService
 from desktop.services.projects.service import ProjectService
 from desktop.services.schedules.retention import clear_away

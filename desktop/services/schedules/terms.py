@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from desktop.domain.call_keys import outermost
 from desktop.domain.errors import NotFound
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.call_keys import outermost
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord
 from desktop.services.turns.unattended import JobTerms, terms_of
 from desktop.skills.patterns.paths import Where

@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 # 0.5 MB: in a thread, and only where there is a job.
 if TYPE_CHECKING:

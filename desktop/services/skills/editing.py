@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.events import EventSink
 from desktop.domain.ids import new_id
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock, Usage
-from desktop.domain.places import FormatError
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.events import EventSink
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.skills import SkillDef, SkillProblem
+from desktop.domain.text.places import FormatError
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller

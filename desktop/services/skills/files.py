@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, WriteOutcome
 from desktop.domain.skills import SkillDef
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.opening import listed_entry
 
 MAX_READ = 1_000_000

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.ids import new_id
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillSource
 from desktop.pipeline.skill_tool import category_of
 from desktop.services.skills.world import SkillWorld

@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from desktop.domain.events import Event, EventSink
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.middleware import AgentContext, ChatContext
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.events import Event, EventSink
+from desktop.domain.runs.middleware import AgentContext, ChatContext
 from desktop.domain.skills import LEVELS, Level, SkillDef
 from desktop.pipeline.skills.level_layer import LevelEntry, LevelLayer
 from desktop.pipeline.skills.run import SkillRuns

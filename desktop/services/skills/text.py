@@ -12,7 +12,7 @@ import secrets
 import shlex
 from collections.abc import Iterator, Sequence
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.skills.formats.folder import FolderFiles
 from desktop.tools.builtin.edit_file import EDIT_FILE

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from desktop.agents.middleware.response_cache import Account, ResponseCache, nobody
 from desktop.agents.middleware.sessions import SessionConfig, Sessions
 from desktop.agents.middleware.start_limits import RunLog, Starts
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
-from desktop.domain.lazy import lazy_module, load
+from desktop.domain.files.work_place import NOWHERE, WorkPlace
+from desktop.domain.loading.lazy import lazy_module, load
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.scopes import Interrupt
 from desktop.domain.safety import Access, GuardedFiles, SettingsProvider
-from desktop.domain.scopes import Interrupt
 from desktop.domain.skills import SkillDef
-from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skills.run import CodeWorker, SkillRuns, context_of

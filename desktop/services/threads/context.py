@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from desktop.domain.context import Overlay, PinnedText
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.services.threads.masking import Mask, clean
 from desktop.store import Store
 

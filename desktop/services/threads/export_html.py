@@ -9,7 +9,6 @@ import re
 import time
 from collections.abc import Sequence
 
-from desktop.domain.markup import escape
 from desktop.domain.messages import (
     AudioBlock,
     Block,
@@ -22,6 +21,7 @@ from desktop.domain.messages import (
     ToolCallBlock,
     ToolResultBlock,
 )
+from desktop.domain.text.markup import escape
 from desktop.domain.threads import MessageRecord, ThreadRecord
 
 _IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})

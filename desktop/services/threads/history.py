@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, ChatMessage, NoticeBlock, ReasoningBlock, with_media
 from desktop.domain.threads import MessageRecord
 from desktop.store import Store

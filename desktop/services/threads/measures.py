@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from desktop.domain.errors import KnownError
-from desktop.domain.events import ContextMeasured, Event, RunEnded
+from desktop.domain.runs.events import ContextMeasured, Event, RunEnded
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from desktop.domain.events import ThreadChanged
-from desktop.domain.thread_modes import ThreadMode
+from desktop.domain.approval.thread_modes import ThreadMode
+from desktop.domain.runs.events import ThreadChanged
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 

@@ -8,20 +8,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from desktop.agents.loop.events import LoopEvent, Retrying
+from desktop.domain.approval.permission import NOBODY_ANSWERED
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import ModelRateLimited, NotFound
-from desktop.domain.events import (
-    Event,
-    MessageClosed,
-    MessageOpened,
-    ReasoningArrived,
-    RetryScheduled,
-    TextArrived,
-    ToolCallFinished,
-    ToolCallStarted,
-    ToolCallWriting,
-    UserMessageDelivered,
-)
 from desktop.domain.ids import new_id
 from desktop.domain.messages import (
     Block,
@@ -35,7 +24,18 @@ from desktop.domain.messages import (
     apart,
 )
 from desktop.domain.models import ReasoningDelta, TextDelta, ToolCallProgress
-from desktop.domain.permission import NOBODY_ANSWERED
+from desktop.domain.runs.events import (
+    Event,
+    MessageClosed,
+    MessageOpened,
+    ReasoningArrived,
+    RetryScheduled,
+    TextArrived,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolCallWriting,
+    UserMessageDelivered,
+)
 from desktop.domain.threads import MessageRecord, MessageStatus, QueuedRecord
 from desktop.store import OpenMessage, Store
 from desktop.supervision.budgets import BudgetTracker

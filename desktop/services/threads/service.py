@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from desktop.domain.errors import ConfigurationError, KnownError
-from desktop.domain.events import ThreadChanged
-from desktop.domain.hidden_characters import without_hidden
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block
+from desktop.domain.runs.events import ThreadChanged
+from desktop.domain.text.hidden_characters import without_hidden
 from desktop.domain.threads import DraftRecord, MessageRecord, SearchHit, ThreadEnd, ThreadRecord
 from desktop.recovery.resume import unfinished_above
 from desktop.services.threads.export import render

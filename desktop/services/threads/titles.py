@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from desktop.domain.hidden_characters import without_hidden
+from desktop.domain.text.hidden_characters import without_hidden
 
 MAX_WORDS = 6
 MAX_CHARACTERS = 60

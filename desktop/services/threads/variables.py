@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from desktop.domain.definitions import DefinitionProblem
-from desktop.domain.hidden_characters import odd_text
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy_pattern import lazy_pattern
+from desktop.domain.text.hidden_characters import odd_text
 
 VARIABLE = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 MAX_ENVIRONMENT = 50

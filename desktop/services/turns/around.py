@@ -15,10 +15,10 @@ from dataclasses import replace
 from desktop.agents.loop.events import LoopEnd, LoopResult
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.turn import TurnInput, after_failure
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import AssentError, CancellationError, KnownError, ToolAborted, ValidationFailure, first_of
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage, to_plain
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import CallContext, CallRequest, Invocation
 from desktop.pipeline.names import Caller

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from desktop.agents.loop.round_notes import with_notes
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import SidePreview, ToolOffer
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import KnownError
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.spec import ResolvedSide, SideSpec, how_called, prompt_text, ready, request_of, stop_problem
 

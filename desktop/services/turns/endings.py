@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from desktop.domain.agent import AgentStatus
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import KnownError, LimitReached, ModelRateLimited
-from desktop.domain.events import EndReason
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import NoticeBlock
-from desktop.domain.middleware import MiddlewareTermination
-from desktop.domain.supervision import ROUNDS
+from desktop.domain.runs.agent import AgentStatus
+from desktop.domain.runs.events import EndReason
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.middleware import MiddlewareTermination
+from desktop.domain.runs.supervision import ROUNDS
 
 if TYPE_CHECKING:
     from desktop.agents.loop.events import LoopResult

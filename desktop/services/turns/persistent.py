@@ -13,12 +13,12 @@ from desktop.agents.loop.events import Retrying
 from desktop.agents.loop.rounds import RoundVerdict
 from desktop.agents.skill.persistence import AgentInbox, Backoff
 from desktop.domain.errors import KnownError, ModelError
-from desktop.domain.events import AgentListening, Event, RunWaiting, UserMessageQueued
-from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.run_tree import NodeState
-from desktop.domain.scopes import Interrupt
+from desktop.domain.runs.events import AgentListening, Event, RunWaiting, UserMessageQueued
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.scopes import Interrupt
+from desktop.domain.runs.tree import NodeState
 from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.runtime import Runtime
 

@@ -11,13 +11,13 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from desktop.domain.agent import AgentOutcome
 from desktop.domain.errors import KnownError
-from desktop.domain.events import RunEnded, RunStarted
 from desktop.domain.ids import AgentId
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Usage
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.events import RunEnded, RunStarted
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.threads import RunRecord
 from desktop.pipeline.context import Invocation
 from desktop.pipeline.names import AllowedTools

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.skill.offers import Offers
 from desktop.domain.code import CodeEngine
-from desktop.domain.events import RunWaiting
+from desktop.domain.files.work_place import NOWHERE, WorkPlace
 from desktop.domain.inboxes import InboxLog, MemoryInboxes, PostedMessage
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import USUAL_ROUNDS, Limit
-from desktop.domain.middleware import AgentContext, ChatContext, Middleware, Start, StartedBy
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import ModelClient, ModelRef
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.events import RunWaiting
+from desktop.domain.runs.limits import USUAL_ROUNDS, Limit
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import AgentContext, ChatContext, Middleware, Start, StartedBy
+from desktop.domain.runs.supervision import ExecutionBudget, SpawnBudget
 from desktop.domain.safety import SettingsProvider
-from desktop.domain.supervision import ExecutionBudget, SpawnBudget
 from desktop.domain.tools import Tool
-from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.pipeline.pipeline import Pipeline
 from desktop.services.definitions.book import AgentBook
 from desktop.services.projects.instructions import ProjectInstructions

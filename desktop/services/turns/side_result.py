@@ -7,9 +7,9 @@ from typing import Any
 from desktop.agents.loop.events import LoopResult
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError, ToolFailure
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
-from desktop.domain.middleware import MiddlewareTermination
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.middleware import MiddlewareTermination
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.results import result_of
 

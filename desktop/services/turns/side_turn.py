@@ -23,18 +23,18 @@ from desktop.agents.skill.settings import PROVIDER
 from desktop.agents.skill.trace import Delivery, TopicEvents, Whose
 from desktop.agents.skill.turn_events import TurnEvents
 from desktop.agents.turn import AgentTurn, Provider, TurnInput, TurnServices, TurnSpec
-from desktop.domain.call_keys import inside_key
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.effects import call_key
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, LimitReached
-from desktop.domain.events import ContextMeasured, ContextSummarising
 from desktop.domain.ids import AgentId, new_id
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock
-from desktop.domain.middleware import MiddlewareTermination
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.call_keys import inside_key
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.effects import call_key
+from desktop.domain.runs.events import ContextMeasured, ContextSummarising
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import MiddlewareTermination
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.pipeline.context import CallRequest, Invocation
 from desktop.recovery.resume import Unfinished
 from desktop.recovery.uncertain_calls import find_uncertain

@@ -15,17 +15,17 @@ from desktop.agents.skill.discovery import Visible, not_itself, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
 from desktop.agents.skill.settings import PolicySettings, ToolMode
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import ConfigurationError, KnownError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import USUAL_ROUNDS, Limit, tightest
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import NoticeBlock
 from desktop.domain.models import ModelRef, ModelRequest
-from desktop.domain.run_tree import BY_HAND
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.limits import USUAL_ROUNDS, Limit, tightest
+from desktop.domain.runs.tree import BY_HAND
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
-from desktop.domain.work_place import WorkPlace
 from desktop.pipeline.names import AllowedTools, Caller, ToolTable
 from desktop.services.projects.instructions import words_of
 from desktop.services.skills.activation import named_in

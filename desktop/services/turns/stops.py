@@ -10,11 +10,11 @@ from desktop.agents.loop.rounds import RoundVerdict
 from desktop.agents.skill.calls import CodeCalls
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.turn_events import TurnEvents
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import Denied, LimitReached, ToolFailure
-from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.limits import Limit
 from desktop.pipeline.names import ToolTable
 from desktop.recovery.past import NEVER_BEGUN, Past
 from desktop.services.turns.spec import SideSpec

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from desktop.agents.skill.calls import CallPort
-from desktop.domain.cancellation import STOPPED, CancellationToken
-from desktop.domain.events import EventSink, ToolCallFinished, ToolCallStarted
+from desktop.domain.approval.judgement import Category
 from desktop.domain.ids import new_id
-from desktop.domain.judgement import Category
-from desktop.domain.limits import Limit
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.cancellation import STOPPED, CancellationToken
+from desktop.domain.runs.events import EventSink, ToolCallFinished, ToolCallStarted
+from desktop.domain.runs.limits import Limit
 from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller, ToolTable
 from desktop.recovery.past import NEVER_BEGUN, Past

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, TypeVar
 
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category, CommandPart
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.judgement import Category, CommandPart
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.suggestions import nearest
-from desktop.domain.supervision import ExecutionBudget, Priority
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.supervision import ExecutionBudget, Priority
+from desktop.domain.text.suggestions import nearest
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.names import AllowedTools
 from desktop.services.rules.text import ANY_COMMAND, SOURCE, allows_any_command, read_rule

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.supervision import RUN_ROUNDS, ExecutionBudget
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.supervision import RUN_ROUNDS, ExecutionBudget
 from desktop.settings.spec import setting
 
 

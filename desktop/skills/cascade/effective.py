@@ -14,7 +14,7 @@ from dataclasses import field
 from typing import Any, Protocol
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillFinder, SkillSource
 from desktop.skills.cascade.merge import InheritanceError, linearised, merged
 from desktop.skills.cascade.order import OrderCycle, Placement, ordered

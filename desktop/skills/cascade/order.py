@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 SENTINELS = ("$pre-configure", "$configure", "$post-configure", "$pre-execute", "$execute", "$post-execute")
 """The phases of one invocation, in their order."""

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 
-from desktop.domain.places import FormatError
+from desktop.domain.text.places import FormatError
 from desktop.skills.catalogue.scan import BUILD_INDEX, is_skill_file
 from desktop.skills.catalogue.snapshot import below
 from desktop.skills.formats.loader import read_bytes

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillSource
 from desktop.skills.catalogue.ignores import ignoring
 from desktop.skills.catalogue.roots import SearchRoot

@@ -16,8 +16,8 @@ from dataclasses import field
 from typing import Any, Protocol
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.places import FormatError
 from desktop.skills.catalogue.index import digest_of
 from desktop.skills.catalogue.scan import owning_skill
 from desktop.skills.catalogue.snapshot import Snapshot, below

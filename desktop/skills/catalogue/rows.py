@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillProblem, SkillSource, SkillState
 from desktop.skills.catalogue.order import Layer, holders
 from desktop.skills.catalogue.pins import Pins, fingerprints

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import field
 from typing import NamedTuple
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillProblem
 
 MAX_DEPTH = 16

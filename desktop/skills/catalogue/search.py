@@ -13,7 +13,7 @@ from dataclasses import field
 from itertools import compress
 from typing import Any, Literal
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillKind, SkillProblem, SkillSource
 from desktop.skills.catalogue.masks import flags_of, mask_of, mask_of_flags, rows_in
 from desktop.skills.catalogue.pins import Pins

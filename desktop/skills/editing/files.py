@@ -20,7 +20,7 @@ from pathlib import Path
 
 from desktop.domain.errors import KnownError
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.files.private import close_to_others, make_folder, mode_of, name_new, unfinished, write_new, write_whole
 from desktop.skills.names import is_bare_name
 

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.catalogue.scan import FOLDER_FILES, NO_COMPANIONS
 from desktop.skills.editing.files import CannotSave, Deleted, SkillFiles
 

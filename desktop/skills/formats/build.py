@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from desktop.domain.places import Keys, Locate
 from desktop.domain.skills import LEVELS, Severity, SkillDef, SkillKind, SkillSource
+from desktop.domain.text.places import Keys, Locate
 from desktop.skills.formats.keys import Place, check_keys
 from desktop.skills.formats.other_tools import forbids, is_foreign, read_list
 from desktop.skills.names import is_bare_name, normal_tags

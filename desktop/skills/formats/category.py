@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.skills import SkillDef
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError, Keys, Locate
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.places import FormatError, Keys, Locate
 
 MAX_CODE = 100_000
 """Characters of a code file."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from desktop.domain.places import FormatError
+from desktop.domain.text.places import FormatError
 from desktop.skills.formats.code import MAX_CODE, CodeFile
 from desktop.skills.formats.js_literal import position, read_literal, read_string, skip_blank
 

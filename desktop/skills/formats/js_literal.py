@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
-from desktop.domain.places import FormatError, Keys
+from desktop.domain.text.places import FormatError, Keys
 from desktop.skills.formats.code import MAX_DEPTH, MAX_VALUES, WrittenLiteral, json_problem
 
 _BLANK = re.compile(r"(?:[\s\ufeff]|//[^\n\r\u2028\u2029]*)*")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.places import FormatError
 from desktop.skills.formats.javascript import ENTRY, Module
 from desktop.skills.formats.js_literal import position, skip_blank
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
-from desktop.domain.places import Keys, Locate
-from desktop.domain.suggestions import nearest
+from desktop.domain.text.places import Keys, Locate
+from desktop.domain.text.suggestions import nearest
 from desktop.skills.formats.key_values import odd_values
 from desktop.skills.names import is_bare_name
 from desktop.skills.problems import Report

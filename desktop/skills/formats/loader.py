@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from desktop.domain.errors import BugError, KnownError, NotFound
-from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef, SkillKind, SkillSource
+from desktop.domain.text.places import FormatError
 from desktop.skills.formats import javascript, markdown, python
 from desktop.skills.formats.build import FilePart, Origin, build
 from desktop.skills.formats.code import declared

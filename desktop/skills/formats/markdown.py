@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from desktop.domain.places import FormatError
+from desktop.domain.text.places import FormatError
 
 MAX_HEAD = 64_000
 """Characters of frontmatter; more is a load problem."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.mcp_names import canonical
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.servers.mcp_names import canonical
 from desktop.skills.patterns.grammar import parse_pattern
 from desktop.skills.patterns.syntax import PatternError
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from desktop.domain.places import FormatError, Keys
+from desktop.domain.text.places import FormatError, Keys
 from desktop.skills.formats.code import MAX_CODE, MAX_DEPTH, MAX_VALUES, CodeFile, WrittenLiteral, json_problem
 from desktop.skills.python_tree import python_tree
 

@@ -13,7 +13,7 @@ import zlib
 from pathlib import Path
 from typing import IO
 
-from desktop.domain.words import size_words
+from desktop.domain.text.words import size_words
 from desktop.skills.importing.limits import MAX_ARCHIVE, MAX_ENTRIES, MAX_TOTAL, ImportRefused, StagedFiles
 from desktop.skills.importing.reading import open_plain
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from desktop.domain.errors import KnownError
-from desktop.domain.hidden_characters import HIDDEN
-from desktop.domain.words import size_words
+from desktop.domain.text.hidden_characters import HIDDEN
+from desktop.domain.text.words import size_words
 from desktop.files.private import FILE, FOLDER, make_folder
 
 ENDINGS = (".zip", ".skill", ".tar", ".tar.gz", ".tgz")

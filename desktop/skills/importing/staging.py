@@ -13,9 +13,9 @@ import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillProblem
+from desktop.domain.text.places import FormatError
 from desktop.files.private import make_folder, write_new
 from desktop.skills.catalogue.scan import FOLDER_FILES, is_skill_file, owning_skill
 from desktop.skills.formats.folder import FolderFile

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.domain.judgement import CommandPart
+from desktop.domain.approval.judgement import CommandPart
 from desktop.skills.patterns.commands import ARGUMENT, command_glob
 from desktop.skills.patterns.constraints import ConstraintCheck
 from desktop.skills.patterns.index import PatternRule

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from desktop.domain.judgement import CommandPart
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.judgement import CommandPart
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.patterns.hosts import NamedHosts
 from desktop.skills.patterns.syntax import ANY, Alternative, Wild, alternatives
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.call_facts import CallFacts
 from desktop.skills.patterns.commands import ARGUMENT
 from desktop.skills.patterns.constraints import ConstraintCheck, texts_of
 from desktop.skills.patterns.index import PatternRule

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from desktop.domain.judgement import CommandPart
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.mcp_names import named_on_server
+from desktop.domain.approval.judgement import CommandPart
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.servers.mcp_names import named_on_server
 from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.grammar import Pattern, PatternList, parse_patterns
 from desktop.skills.patterns.index import PatternRule, RuleIndex

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 from desktop.skills.patterns.globs import Glob, is_globstar, segments
 from desktop.skills.patterns.syntax import Alternative, alternatives
 

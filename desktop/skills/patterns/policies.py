@@ -22,10 +22,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.judgement import CommandPart
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.rule_book import RuleMatch
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import CommandPart
+from desktop.domain.approval.rule_book import RuleMatch
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.globs import BARE, WITH_LITERALS
 from desktop.skills.patterns.grammar import PatternList, Policy, parse_patterns

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 MAX_GLOB = 2_048
 MAX_ALTERNATIVES = 1_000

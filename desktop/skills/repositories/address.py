@@ -11,8 +11,8 @@ import re
 from typing import Literal
 from urllib.parse import urlsplit
 
-from desktop.domain.hidden_characters import HIDDEN
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.hidden_characters import HIDDEN
 from desktop.skills.importing.limits import ENDINGS, ImportRefused
 
 SourceKind = Literal["git", "folder", "archive", "project"]

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.names import is_bare_name
 from desktop.skills.repositories.address import read_address
 

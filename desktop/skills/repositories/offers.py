@@ -15,9 +15,9 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillProblem
+from desktop.domain.text.places import FormatError
 from desktop.files.private import make_folder, write_whole
 from desktop.skills.catalogue.pins import Fingerprint
 from desktop.skills.catalogue.scan import FOLDER_FILES

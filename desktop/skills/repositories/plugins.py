@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.places import FormatError
 from desktop.skills.formats.markdown import MAX_HEAD, first_section
 from desktop.skills.names import MAX_NAME
 from desktop.yaml_text.mapping import read_mapping

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.skills.patterns.grammar import Pattern, parse_patterns
 from desktop.skills.patterns.syntax import PatternError

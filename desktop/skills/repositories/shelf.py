@@ -26,7 +26,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.files.private import make_folder, names_on_disk, on_disk, remove_tree, write_whole
 from desktop.skills.catalogue.scan import FOLDER_FILES
 from desktop.skills.editing.files import SkillFiles

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import NamedTuple
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.words import size_words
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import size_words
 from desktop.skills.catalogue.scan import FOLDER_FILES, is_skill_file, owning_skill
 from desktop.skills.importing.limits import LEFT_OUT, MAX_FILE, ImportRefused, relative_parts
 from desktop.skills.repositories.plugins import DECLARATIONS, is_agent, is_command

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping
 from typing import Any, TypeVar
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 
 PathsKey = Hashable

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef
+from desktop.domain.text.places import FormatError
 from desktop.skills.catalogue.pins import Pins
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.catalogue.scan import FOLDER_FILES

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import NotFound
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.catalogue.index_file import load_index, save_index
 from desktop.skills.catalogue.pins import (
     Difference,

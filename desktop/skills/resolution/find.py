@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.skills.catalogue.order import Layer, holders
 from desktop.skills.catalogue.roots import SearchRoot

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from desktop.domain.errors import KnownError
-from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef
+from desktop.domain.text.places import FormatError
 from desktop.skills.catalogue.build_index import read_build_index
 from desktop.skills.catalogue.index import CheckedFolder
 from desktop.skills.catalogue.pins import Fingerprint, Pins, above, fingerprints

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import field
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.skills.catalogue.index import SkillIndex
 from desktop.skills.catalogue.pins import Pins

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.patterns.lists import AllowedList
 from desktop.skills.resolution.globals import Globals
 from desktop.skills.resolution.listing import list_on_disk

@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillFunction, SkillSource
 from desktop.domain.tools import Tool
 from desktop.skills.names import MAX_NAME, is_bare_name, normal_tags

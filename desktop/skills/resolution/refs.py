@@ -6,7 +6,7 @@ import os
 from typing import Literal
 from urllib.parse import unquote
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.names import is_bare_name
 
 RefForm = Literal["uri", "bare", "path"]

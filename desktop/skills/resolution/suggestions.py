@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from desktop.domain.suggestions import likeness
+from desktop.domain.text.suggestions import likeness
 from desktop.skills.catalogue.snapshot import NAMES, VISIBILITIES
 from desktop.skills.names import MAX_NAME
 from desktop.skills.resolution.globals import Globals, search_path

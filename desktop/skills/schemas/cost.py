@@ -13,7 +13,7 @@ from dataclasses import field
 from typing import Any
 from urllib.parse import unquote
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.schemas.drafts import LATEST, REFERENCES, address_from, draft_of, follow, schemas_in
 
 ENDLESS = 10**12

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import Keys
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.places import Keys
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _SINGLE = (

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import Keys
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.places import Keys
 from desktop.skills.problems import shown
 from desktop.skills.schemas.cost import MAX_STEPS, SchemaCost
 from desktop.skills.schemas.drafts import LATEST, REFERENCES, SchemaDraft, SubSchema, address_from, draft_of, schemas_in

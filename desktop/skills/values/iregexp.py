@@ -9,9 +9,9 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from desktop.domain.expressions import MAX_LENGTH, too_many_repeats
-from desktop.domain.lazy import lazy_module, load
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy import lazy_module, load
+from desktop.domain.loading.lazy_pattern import lazy_pattern
+from desktop.domain.text.expressions import MAX_LENGTH, too_many_repeats
 from desktop.skills.values.kinds import PathError
 
 # With the first pattern: that takes 25 ms.

@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 from desktop.skills.values.jsonpath_scan import Scanner
 from desktop.skills.values.jsonpath_tree import (
     Both,

@@ -34,7 +34,7 @@ from dataclasses import field
 from types import MappingProxyType, MemberDescriptorType
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.values.json_text import text_size
 from desktop.skills.values.kinds import MISSING, ValueProblem, answers_itself
 from desktop.skills.values.scalars import clean, describe, enum_value, is_function, key_text, scalar, type_name

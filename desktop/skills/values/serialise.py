@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any, NoReturn
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.values.contexts import ContextView
 from desktop.skills.values.json_text import write
 from desktop.skills.values.kinds import ValueProblem

@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolFailure
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, ProcessSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.acp.finding import UNREAD, Program, changed_since, found_on, program_of, read_registry, search_path
 from desktop.tools.acp.known import KNOWN, AcpAgent
 from desktop.tools.acp.services import AcpServices

@@ -14,12 +14,12 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation
-from desktop.domain.judgement import Category
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Access, PathPolicy
 from desktop.domain.tools import PreCheck, StandsFor, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 
 ASKS, DID = "acp-asks", "acp-did"
 """The tools' names."""

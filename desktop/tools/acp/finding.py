@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.tools.acp.known import FETCHERS, KNOWN, AcpAgent
 from desktop.tools.acp.pinned import Pinned, package_of, state_of
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 FETCHERS: Mapping[str, tuple[str, ...]] = {"npx": ("npx", "-y"), "uvx": ("uvx",)}
 """Programs that fetch what they run, and how they are told to."""

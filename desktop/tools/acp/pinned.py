@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 MAX_FILES = 40_000
 """Files of a package that are looked at; of a larger one only the folder of the program itself."""

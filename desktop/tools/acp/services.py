@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.processes import Child
 from desktop.domain.safety import Confinement, EnvironmentBuilder, PathPolicy, ProcessSpec, Redactor, SettingsProvider
 from desktop.tools.acp.asks import OpenRequests

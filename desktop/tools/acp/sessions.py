@@ -16,11 +16,11 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, ToolFailure
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.processes import ChildRefused, ChildStream
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.tools.acp.agents import AcpAgents, AcpRow, Launch
 from desktop.tools.acp.session_state import SessionState
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.tools import ToolSpec
 from desktop.tools.builtin.edit_file import EDIT_FILE
 from desktop.tools.builtin.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE

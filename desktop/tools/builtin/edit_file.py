@@ -16,14 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError, ToolFailure
-from desktop.domain.file_changes import ChangeRecorder
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.files.changes import ChangeRecorder
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, GuardedFiles, PathVerdict
+from desktop.domain.text.words import count_words, size_words
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.words import count_words, size_words
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.builtin.edits.encoded import EncodedText, decoded
 from desktop.tools.builtin.edits.places import CannotEdit, EditPlace, TextEdit, apply, find_places
 from desktop.tools.builtin.edits.shown import preview_of

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, BinaryIO
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation, ToolFailure
-from desktop.domain.file_changes import ChangeRecorder
-from desktop.domain.judgement import Category
+from desktop.domain.files.changes import ChangeRecorder
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, SettingsProvider
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.builtin.edits.encoded import as_utf8
 from desktop.tools.builtin.edits.versions import FileVersion, ReadVersions
 from desktop.tools.builtin.text_files import FileLines, NotText, read_part

@@ -10,18 +10,18 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.rule_book import RuleBook
 from desktop.domain.errors import ToolFailure
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.files.searching import FoundPath, SearchArea, SearchBoundary
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.processes import Child, ChildRefused
-from desktop.domain.rule_book import RuleBook
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import Access, SettingsProvider
-from desktop.domain.searching import FoundPath, SearchArea, SearchBoundary
+from desktop.domain.text.words import count_words
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.words import count_words
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.builtin.edits.versions import ReadVersions
 from desktop.tools.builtin.files import PATH_SCHEMA, judged, shown_name
 

@@ -13,14 +13,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import RealFilesChanged, ToolAborted, ToolFailure
-from desktop.domain.file_changes import ChangeRecorder, FileChange
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.outcomes import CommandCopies, CommandCopy, NoCopy, OutcomeReading
+from desktop.domain.files.changes import ChangeRecorder, FileChange
+from desktop.domain.files.outcomes import CommandCopies, CommandCopy, NoCopy, OutcomeReading
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Confinement, ProcessOutcome, ProcessRunner, ProcessSpec, SettingsProvider
 from desktop.domain.tools import PreCheck, ToolCallContext
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.builtin.process_result import ended_early
 from desktop.tools.builtin.tried_hosts import tried_hosts
 

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from desktop.domain.approval.judgement import Category, CommandPart
+from desktop.domain.approval.network_use import network_of
 from desktop.domain.errors import Denied, ToolFailure
-from desktop.domain.judgement import Category, CommandPart
-from desktop.domain.network_use import network_of
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import (
     Access,
     Confinement,
@@ -28,7 +29,6 @@ from desktop.domain.safety import (
     ShellReading,
 )
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.builtin.process_result import (
     NETWORK_IS_OFF,
     NETWORK_WAS_NOT_GIVEN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from typing import BinaryIO
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 SNIFF = 8192
 MAX_SCAN = 512 * 1024 * 1024

@@ -6,14 +6,14 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import Denied, ToolFailure
-from desktop.domain.judgement import Category
-from desktop.domain.nearness import Nearness
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.processes import Child, ChildRefused
 from desktop.domain.safety import SettingsProvider
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.web_addresses import MAX_ADDRESS, BadWebAddress, WebAddress, read_address
-from desktop.domain.work_place import WorkPlace
+from desktop.domain.web.addresses import MAX_ADDRESS, BadWebAddress, WebAddress, read_address
+from desktop.domain.web.nearness import Nearness
 
 DEADLINE_S = 60.0
 """Seconds after which the child is not waited for: it has limits of its own, all of them shorter."""

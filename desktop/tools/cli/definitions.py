@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
-from desktop.domain.consents import Opening
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.consents import Opening
+from desktop.domain.approval.judgement import Category
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.tools.cli.parameters import read_parameters
 from desktop.tools.cli.reads import nothing_opens, read_reads
 from desktop.tools.cli.template import NotATemplate, Template, template

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from desktop.domain.suggestions import nearest
+from desktop.domain.text.suggestions import nearest
 from desktop.tools.cli.template import NAME
 from desktop.tools.cli.values import (
     DEFAULT_MAX_LENGTH,

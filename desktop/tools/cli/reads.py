@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from desktop.domain.consents import ClosedPlaces, Consent, Opening
+from desktop.domain.approval.consents import ClosedPlaces, Consent, Opening
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import Denied
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.tools import PreCheck
 from desktop.tools.declared.entries import EntryProblems, no_argument
 from desktop.yaml_text.tree import Node

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from desktop.domain.consents import ClosedPlaces
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.consents import ClosedPlaces
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import (
     Confinement,
     EnvironmentBuilder,
@@ -14,7 +15,6 @@ from desktop.domain.safety import (
     SettingsProvider,
     ShellReader,
 )
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.builtin.rehearsals import CommandsInCopies
 
 

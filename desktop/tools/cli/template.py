@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _PIECE = re.compile(r"\\\{\{|\{\{(?P<inside>.*?)\}\}|\{\{", re.DOTALL)

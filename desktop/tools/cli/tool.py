@@ -17,9 +17,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from desktop.domain.approval.judgement import Category, Judgement
 from desktop.domain.errors import Denied, ToolFailure, ValidationFailure
-from desktop.domain.judgement import Category, Judgement
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import (
     Access,
     Blocked,
@@ -31,7 +32,6 @@ from desktop.domain.safety import (
     ShellReading,
 )
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.builtin.process_result import assigned, result_of, taken_over_note
 from desktop.tools.builtin.rehearsals import CommandRehearsal, CommandRun
 from desktop.tools.cli.category import always_admin

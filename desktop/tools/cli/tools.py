@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from desktop.domain.consents import Opening
+from desktop.domain.approval.consents import Opening
 from desktop.domain.errors import ConfigurationError, NotFound
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillProblem
 from desktop.tools.cli.definitions import SOURCE, TOOLS, CliDefinition, CliFile, CliRules, parse
 from desktop.tools.cli.reads import nothing_opens

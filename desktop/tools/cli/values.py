@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 # 50 ms, when tools.yaml declares tools: in a thread, please.
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.skills import Severity, SkillProblem
-from desktop.domain.suggestions import nearest
+from desktop.domain.text.places import FormatError
+from desktop.domain.text.suggestions import nearest
 from desktop.yaml_text import tree
 from desktop.yaml_text.tree import Node
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.keyring import referred_to
 from desktop.tools.declared.entries import EntryProblems, no_argument
 from desktop.yaml_text.tree import Node

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from urllib.parse import urlsplit
 
-from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.approval.judgement import Category
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.tools.declared.entries import (
     DeclaredEntries,
     DeclaredList,

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from desktop.domain.errors import KnownError, ToolFailure
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.words import count_words
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import count_words
 from desktop.tools.mcp.offered import plain
 
 QUIET_S = 2.0

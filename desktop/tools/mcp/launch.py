@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain.errors import ToolFailure
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, ProcessSpec, SafetySettings
 from desktop.tools.mcp.definitions import McpDefinition
 from desktop.tools.mcp.fetching import FetchWatch, StartWatch, fetch_variables, fetcher_of

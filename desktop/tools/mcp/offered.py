@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.mcp_names import canonical
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.servers.mcp_names import canonical
 
 _log = logging.getLogger(__name__)
 

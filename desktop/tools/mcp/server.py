@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 from desktop.domain.errors import KnownError, ToolFailure
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.mcp import McpOffers
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.processes import ChildRefused, ChildStream
+from desktop.domain.servers.mcp import McpOffers
 from desktop.tools.mcp.definitions import McpDefinition
 from desktop.tools.mcp.fetching import NOT_FOUND, OFFLINE, StartWatch
 from desktop.tools.mcp.launch import ServerConfinement, ServerLaunch

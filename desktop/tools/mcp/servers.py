@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
-from desktop.domain.judgement import Category
-from desktop.domain.lazy import lazy_module, load
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.sign_in import SignInFacts
+from desktop.domain.loading.lazy import lazy_module, load
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.servers.sign_in import SignInFacts
 from desktop.domain.skills import SkillProblem
 from desktop.tools.declared.file import DeclaredFile
 from desktop.tools.mcp.caches import ServerCaches
@@ -24,7 +24,7 @@ from desktop.tools.mcp.services import McpServices
 from desktop.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
-    from desktop.domain.mcp import McpOffers, McpTask
+    from desktop.domain.servers.mcp import McpOffers, McpTask
     from desktop.domain.tools import Tool
     from desktop.tools.mcp import entries as mcp_entries
     from desktop.tools.mcp import server as mcp_server

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Protocol
 
 from desktop.domain.keyring import KeyPlace
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.processes import Child
 from desktop.domain.safety import Confinement, EnvironmentBuilder, PathPolicy, ProcessSpec, Redactor, SettingsProvider
 from desktop.tools.mcp.pins import McpPins, McpPinStore

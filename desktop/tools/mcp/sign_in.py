@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from desktop.domain.errors import KnownError, SecretsUnavailable, ToolFailure
 from desktop.domain.keyring import OWN_SERVICE, SIGN_IN_PREFIX, KeyringEntry
 from desktop.domain.processes import ChildRefused
-from desktop.domain.sign_in import SignInFacts, SignInScope
+from desktop.domain.servers.sign_in import SignInFacts, SignInScope
 from desktop.tools.mcp.definitions import McpDefinition
 from desktop.tools.mcp.headers import followed
 from desktop.tools.mcp.offered import plain

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError, ToolFailure
-from desktop.domain.judgement import Category
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.mcp.definitions import SOURCE
 from desktop.tools.mcp.preview import preview_of
 

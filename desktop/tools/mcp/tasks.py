@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import KnownError, NotFound, ToolFailure
-from desktop.domain.mcp import McpTask, TaskStatus
 from desktop.domain.processes import ChildRefused
+from desktop.domain.servers.mcp import McpTask, TaskStatus
 from desktop.domain.tools import ToolResult
 from desktop.tools.mcp.offered import plain
 

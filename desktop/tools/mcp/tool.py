@@ -10,12 +10,12 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError, ToolAborted, ToolFailure, ToolTimeout
-from desktop.domain.judgement import Category
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.processes import ChildRefused, ChildStream
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.mcp.asking.questions import CallUnderWay
 from desktop.tools.mcp.definitions import SOURCE, ToolRule
 from desktop.tools.mcp.offered import Offered

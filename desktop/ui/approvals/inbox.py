@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QFontMetrics, QHideEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QFrame, QStyleOptionViewItem
 
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.approvals.call_words import asks_words
 from desktop.presenter.approvals.outcome_words import brief_words
 from desktop.ui.theme import theme

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.rules_editing import RulesModels
 from desktop.ui.approvals.activity.tab import Activity

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.undo import UndoneFile, UndoPreview
-from desktop.domain.words import count_words
+from desktop.domain.files.undo import UndoneFile, UndoPreview
+from desktop.domain.text.words import count_words
 from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.changes.words import conflict_words
 from desktop.ui.approvals.request.background import Background

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.domain.projects import InstructionFile
+from desktop.domain.files.projects import InstructionFile
 from desktop.presenter.projects.page import SeenFile, file_line, files_words
 from desktop.ui.skills.difference import DifferenceView
 from desktop.ui.theme import theme

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel

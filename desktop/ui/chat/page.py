@@ -10,9 +10,9 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.lazy import lazy_module
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.undo import UndoPreview
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.files.undo import UndoPreview
+from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.common.exporting import file_name
 from desktop.ui.chat.composer.view import Composer

@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.domain.projects import ProjectLook
+from desktop.domain.files.projects import ProjectLook
 from desktop.presenter.projects.page import LEFT_BY_OTHERS, NOTHING_STARTS, FolderLine, ProjectsViewModel, about, parts
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph

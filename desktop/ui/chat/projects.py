@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.lazy import lazy_module
-from desktop.domain.projects import InstructionFile
+from desktop.domain.files.projects import InstructionFile
+from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.common.folders import name_of
 from desktop.ui.chat.folder_card import LookDialog
 from desktop.ui.chat.models import ChatModels

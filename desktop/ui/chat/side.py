@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.lazy import lazy_module
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.trace.panel import TraceViewModel

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QStackedWidget, QWidget
 
-from desktop.domain.words import count_words
+from desktop.domain.text.words import count_words
 from desktop.presenter.run_panel.budget import limit_lines
 from desktop.presenter.run_panel.nodes import AgentLine
 from desktop.presenter.run_panel.panel import RunTreeViewModel

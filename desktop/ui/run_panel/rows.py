@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QShowEvent
 
-from desktop.domain.run_tree import NodeFacts
+from desktop.domain.runs.tree import NodeFacts
 from desktop.presenter.run_panel.nodes import AgentLine
 from desktop.presenter.run_panel.words import figures, is_turning, look_of, short_time, spoken, word_of
 from desktop.ui.theme import theme

@@ -14,7 +14,7 @@ from PySide6 import QtCore, QtWidgets
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QWidget
 
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.ui.shell import geometry
 from desktop.ui.shell.first_paint import FirstPaint
 

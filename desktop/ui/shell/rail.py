@@ -12,7 +12,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QFrame, QLabel, QLayout, QToolButton, QWidget
 
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.ui.theme import theme
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.tips import plain_tip

@@ -12,7 +12,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.skills import SkillProblem
-from desktop.domain.words import compact, size_words
+from desktop.domain.text.words import compact, size_words
 from desktop.presenter.skills.page import SkillDetail, SkillsViewModel
 from desktop.presenter.skills.words import KIND_WORDS, OFF, calls_itself, source_word, table_of
 from desktop.ui.skills.cards import fact, linked, problem_rows, row_card, schema_card, titled

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 
 if TYPE_CHECKING:
     from desktop.ui.theme import active

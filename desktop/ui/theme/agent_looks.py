@@ -7,7 +7,7 @@ from functools import cache
 
 from PySide6.QtGui import QImage
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.ui.theme.resources import ICONS
 
 PREFIX = "agent:"

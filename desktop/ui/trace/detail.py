@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.presenter.trace.budget import BudgetLine
 from desktop.presenter.trace.words import SHOWN, Detail, Quote
 from desktop.ui.theme.paint import meter

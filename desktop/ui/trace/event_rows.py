@@ -8,8 +8,8 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import QFrame
 
-from desktop.domain.traces import TYPES, TraceEntry
-from desktop.domain.words import count_words
+from desktop.domain.runs.traces import TYPES, TraceEntry
+from desktop.domain.text.words import count_words
 from desktop.presenter.trace.panel import TraceViewModel
 from desktop.presenter.trace.words import event_words, moment
 from desktop.ui.theme import theme

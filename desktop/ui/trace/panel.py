@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
-from desktop.domain.traces import TraceEntry
+from desktop.domain.runs.traces import TraceEntry
 from desktop.presenter.trace.budget import budget_lines
 from desktop.presenter.trace.node import TraceNode
 from desktop.presenter.trace.panel import TraceViewModel

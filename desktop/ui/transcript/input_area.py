@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPointF
 from PySide6.QtGui import QFocusEvent, QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QToolTip
 
-from desktop.domain.markup import escape
+from desktop.domain.text.markup import escape
 from desktop.ui.transcript.area import PageArea
 
 if TYPE_CHECKING:

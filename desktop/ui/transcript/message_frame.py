@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import side_bar

@@ -13,7 +13,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.presenter.transcript.items import ToolPart, TranscriptItem
 from desktop.presenter.transcript.last_answer import LastAnswer
 from desktop.ui.theme import theme

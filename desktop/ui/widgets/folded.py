@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from desktop.domain.words import count_words
+from desktop.domain.text.words import count_words
 
 FEWEST_LINES = 3
 """Blank lines from which on they are folded."""

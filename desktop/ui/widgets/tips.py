@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtGui import Qt
 
-from desktop.domain.markup import escape
+from desktop.domain.text.markup import escape
 
 
 def as_markup(text: str) -> str:

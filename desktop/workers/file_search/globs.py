@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 _CLASSES: dict[bytes, Callable[[int], bool]] = {
     b"alnum": lambda c: chr(c).isalnum() and c < 128,

@@ -8,7 +8,7 @@ from typing import Any
 
 import re2
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.workers.file_search import limits
 
 

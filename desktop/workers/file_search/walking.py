@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.workers.file_search import limits
 from desktop.workers.file_search.ignoring import FILE_NAME, GlobList
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.workers.hardening import harden
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 

@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.scrub import scrub
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.scrub import scrub
 from desktop.workers.hardening import bound_memory
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.mcp_host import limits

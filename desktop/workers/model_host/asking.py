@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.domain.scrub import scrub
+from desktop.domain.text.scrub import scrub
 from desktop.workers.inside import CallError
 from desktop.workers.model_host.failures import detail, refusal, retry_after
 from desktop.workers.model_host.http import HttpAnswer, Unreachable, fetch

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.domain.scrub import scrub, without_paths
+from desktop.domain.text.scrub import scrub, without_paths
 from desktop.workers.inside import CallError
 from desktop.workers.model_host.refusals import refused_by
 

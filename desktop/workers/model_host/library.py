@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 from desktop.workers.inside import CallError
 
 # With litellm, which it guards.

@@ -17,9 +17,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 import certifi
 import httpx2
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.nearness import Nearness, nearness
-from desktop.domain.web_addresses import BadWebAddress, WebAddress, read_address
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.web.addresses import BadWebAddress, WebAddress, read_address
+from desktop.domain.web.nearness import Nearness, nearness
 from desktop.workers.inflating import INFLATERS, BadPacking, Inflater, unpacked
 from desktop.workers.inside import CallError
 from desktop.workers.web_host import limits

@@ -18,8 +18,8 @@ from typing import Any
 
 import certifi
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.web_addresses import BadWebAddress, read_address
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.web.addresses import BadWebAddress, read_address
 from desktop.workers.hardening import bound_memory, harden
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.web_host import limits

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urljoin
 
-from desktop.domain.hidden_characters import HIDDEN
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.hidden_characters import HIDDEN
 from desktop.workers.web_host.limits import TITLE
 from desktop.workers.web_host.tags import Tag, tags
 

@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 TAG_MAX = 16_384
 """Characters of one tag; what is longer is none."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.permission import AuditEntry
 from tests.gui.app.kit import Running, call, unoffered
 from tests.harness.store import calls_noted
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from desktop.domain.audit import AuditFilter
+from desktop.domain.approval.audit import AuditFilter
 from desktop.ui.changes.preview import UNDO, UndoDialog
 from tests.gui.app.kit import call
 

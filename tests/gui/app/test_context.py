@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from desktop.domain.events import ContextSummarising
+from desktop.domain.runs.events import ContextSummarising
 from desktop.ui.chat.context_card import ContextCard
 from desktop.ui.transcript.overlays import MESSAGE_ACTIONS, UNPIN
 from tests.gui.app.kit import call

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.domain.audit import AuditFilter
+from desktop.domain.approval.audit import AuditFilter
 from desktop.presenter.chat.edge import NO_FOLDER
 from desktop.presenter.chat.threads import ThreadRole
 from desktop.ui.chat.edge import EdgeDialog

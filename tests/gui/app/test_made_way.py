@@ -7,10 +7,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from desktop.domain.agent import AgentOutcome
 from desktop.domain.ids import AgentId
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import Priority
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.supervision import Priority
+from desktop.domain.runs.tree import NodeState
 from tests.gui.app.kit import HELLO, call
 from tests.gui.app.test_run_panel import allow, opened, panel_of
 

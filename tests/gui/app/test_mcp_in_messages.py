@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from desktop.domain.errors import KnownError
-from desktop.domain.mcp import McpResource
 from desktop.domain.messages import GivenBlock, ImageBlock
+from desktop.domain.servers.mcp import McpResource
 from desktop.presenter.transcript.items import AttachmentPart, GivenPart
 from desktop.ui.chat.composer.chips import AttachmentChip
 from desktop.ui.chat.composer.thumbnail import Thumbnail

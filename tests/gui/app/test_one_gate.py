@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.limits import Limit
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.meta import RunMeta
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.skills.resolution.programmatic import RegisterToolOptions, register_tool

@@ -7,9 +7,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.ids import AgentId
-from desktop.domain.run_tree import NodeState
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.tree import NodeState
 from desktop.presenter.run_panel.words import word_of
 from desktop.ui.widgets.dialogs.base import Dialog
 from tests.gui.app.kit import HELLO, Running, call

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.domain.permission import Decision
+from desktop.domain.approval.permission import Decision
 from tests.gui.app.kit import Running, call
 from tests.harness.windows import activated
 

@@ -6,7 +6,7 @@ import time
 import pytest
 from PySide6.QtCore import Qt
 
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.permission import AuditEntry
 from tests.gui.app.kit import Running, call
 from tests.harness.store import calls_noted
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 from shots.samples import new_file_request, shell_request, write_request
 
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.events.bridge import Bridge
 from desktop.ui.approvals.request.dialog import RequestDialog

@@ -12,10 +12,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.wiring.rules import open_rules
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.judgement import Category, CommandPart
-from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.rules import RuleDraft, RuleView, Simulation
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category, CommandPart
+from desktop.domain.approval.permission import Decision, PermissionRequest
+from desktop.domain.approval.rules import RuleDraft, RuleView, Simulation
 from desktop.domain.safety import SafetySettings
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.rules import RulesViewModel

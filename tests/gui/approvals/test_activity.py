@@ -16,10 +16,10 @@ from pytestqt.qtbot import QtBot
 from shots.approvals_activity import entries, hostile, rows
 
 from desktop.app.commands.audit_check import follow
-from desktop.domain.audit import AuditRow
-from desktop.domain.events import ToolCallFinished
-from desktop.domain.hidden_characters import has_hidden
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.audit import AuditRow
+from desktop.domain.approval.permission import AuditEntry
+from desktop.domain.runs.events import ToolCallFinished
+from desktop.domain.text.hidden_characters import has_hidden
 from desktop.presenter.approvals.activity import DELETED, KEPT, ActivityViewModel, midnight
 from desktop.presenter.approvals.call_words import one_line
 from desktop.presenter.events.bridge import Bridge

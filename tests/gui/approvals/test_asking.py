@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.wiring.lazy_request import LazyAsking
-from desktop.domain.permission import AuditEntry
-from desktop.domain.server_questions import PersonAnswer
+from desktop.domain.approval.permission import AuditEntry
+from desktop.domain.servers.questions import PersonAnswer
 from desktop.presenter.mcp.questions import ServerQuestionsViewModel
 from desktop.tools.mcp.asking.questions import CallUnderWay, PersonQuestions
 from desktop.tools.mcp.definitions import McpDefinition

@@ -9,9 +9,9 @@ import pytest
 from shots.other_agents import asks_request
 from shots.samples import write_request
 
-from desktop.domain.audit import AuditRow
-from desktop.domain.judgement import Category
-from desktop.domain.permission import AuditEntry, PermissionRequest
+from desktop.domain.approval.audit import AuditRow
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry, PermissionRequest
 from desktop.presenter.approvals.call_words import INSIDE, asks_words, call_words, kept_arguments
 from desktop.presenter.approvals.request_facts import asked_by, request_facts
 from desktop.ui.approvals.activity.words import decision_word, facts, spoken, who

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.ui.approvals.request.body import DiffCard
 from desktop.ui.approvals.request.diffing import Mark, diff, is_small, new_file, plain_rows
 from desktop.ui.widgets.folded import lines_of

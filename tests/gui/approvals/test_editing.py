@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.ui.approvals.request.reading import UnreadNotice
 from desktop.ui.approvals.request.view import LOOKED_AFTER
 from desktop.ui.widgets.controls.buttons import Button

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from desktop.domain.hidden_characters import has_hidden
+from desktop.domain.text.hidden_characters import has_hidden
 from desktop.ui.widgets.shown import shown
 
 FILLERS = [

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from shots.approvals_activity import SampleLog
 from shots.approvals_rules import sample_rules
 
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.events.bridge import Bridge
 from desktop.ui.approvals.page import ApprovalsPage

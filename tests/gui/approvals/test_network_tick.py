@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.ui.widgets.controls.toggles import CheckBox
 from tests.gui.approvals.conftest import DialogBench
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QWindow
 from PySide6.QtTest import QTest
 
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.ui.approvals.request.answers import Answers
 from tests.gui.approvals.conftest import DEAF_OVER, DialogBench, settled
 

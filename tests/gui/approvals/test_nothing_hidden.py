@@ -10,8 +10,8 @@ from PySide6.QtGui import QFontMetricsF, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.judgement import Category, Judgement
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category, Judgement
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.approvals.command_summary import summarise_command
 from desktop.ui.approvals.request.body import Card
 from desktop.ui.approvals.request.diffing import DiffRow, folded_rows

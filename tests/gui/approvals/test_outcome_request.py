@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 from shots.outcomes import ROOT, SampleCopy, nothing_changed, outcome_request
 
-from desktop.domain.file_changes import ABSENT, FileChange, FileState
-from desktop.domain.outcomes import LineFigures, OutcomeReading
+from desktop.domain.files.changes import ABSENT, FileChange, FileState
+from desktop.domain.files.outcomes import LineFigures, OutcomeReading
 from desktop.presenter.approvals.outcome_rows import OutcomeRows, TickedFile, TickedFolder, outcome_tree
 from desktop.ui.approvals.request.outcome_body import OutcomeBody
 from desktop.ui.approvals.request.outcome_list import ROW, OutcomeList

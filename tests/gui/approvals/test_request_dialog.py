@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.safety import SafetySettings
 from desktop.presenter.approvals.request_words import why
 from desktop.safety.boundary.policy import BoundaryPolicy

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.ui.approvals.request.body import DiffCard
 from desktop.ui.approvals.request.dialog import RequestDialog
 from desktop.ui.approvals.request.reading import UnreadNotice

@@ -12,9 +12,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.rules import RuleView
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision, PermissionRequest
+from desktop.domain.approval.rules import RuleView
 from desktop.presenter.approvals.rules_editing import may_always
 from desktop.presenter.approvals.rules_words import from_words
 from desktop.ui.approvals.request.allowing import AlwaysDialog

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from desktop.domain.rules import RuleDraft, SimulatedCall
+from desktop.domain.approval.rules import RuleDraft, SimulatedCall
 from desktop.services.rules.text import problem_of
 from desktop.ui.approvals.rules.panel import problem_words, suggestion_pieces
 from desktop.ui.approvals.rules.text import marked_line, reason_pieces

@@ -13,8 +13,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from desktop.domain.permission import RuleRecord
-from desktop.domain.rules import RuleDraft, RuleView
+from desktop.domain.approval.permission import RuleRecord
+from desktop.domain.approval.rules import RuleDraft, RuleView
 from desktop.presenter.approvals.rules_list import DRAFT
 from desktop.presenter.approvals.rules_words import from_words, last_used
 from desktop.ui.approvals.rules.table import about

@@ -13,7 +13,7 @@ from PySide6.QtGui import QAccessible, QAccessibleActionInterface, QKeyEvent, QM
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.ui.approvals.request.answers import Answers
 from desktop.ui.approvals.request.dialog import RequestDialog
 from desktop.ui.theme import Theme

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.presenter.approvals.request_words import AS_EDITED, ASKS, LOOK, LOOK_ONLY, WHY
 from desktop.ui.approvals.request.dialog import DENY_ALL, RequestDialog
 from desktop.ui.widgets.controls.buttons import OneClickButton

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import Event
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.runs.events import Event
 from desktop.presenter.events.bridge import Bridge
 
 AT: dict[str, Any] = {"thread_id": "t", "run_id": "r"}

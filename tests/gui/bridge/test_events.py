@@ -8,7 +8,7 @@ import time
 import pytest
 from PySide6.QtCore import QTimer
 
-from desktop.domain.events import (
+from desktop.domain.runs.events import (
     Event,
     MessageClosed,
     MessageOpened,

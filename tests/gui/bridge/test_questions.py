@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Asker, Decision
 from desktop.domain.errors import BugError
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Asker, Decision
 from desktop.presenter.events.bridge import Bridge
 from tests.gui.bridge.conftest import Heard, request
 from tests.harness.timeouts import until

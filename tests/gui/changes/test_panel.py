@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from shots import changes as shots
 from shots.chat import StillBridge
 
-from desktop.domain.undo import LaterChange, UndoConflict
+from desktop.domain.files.undo import LaterChange, UndoConflict
 from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.ui.changes.panel import ChangesPanel
 from desktop.ui.changes.preview import KEEP, UNDO, UndoDialog

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from shots import debates as shots
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.run_panel.words import word_of
 from desktop.ui.chat.side import AGENTS
 from tests.gui.debates.kit import watched

@@ -13,9 +13,9 @@ from shots import chat as chat_shots
 from shots import run_panel as shots
 from shots.run_panel import RUN, THREAD, node
 
-from desktop.domain.events import RunEnded, RunTreeChanged
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.events import RunEnded, RunTreeChanged
+from desktop.domain.runs.supervision import ExecutionBudget
+from desktop.domain.runs.tree import NodeState
 from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.dialogs.base import Dialog

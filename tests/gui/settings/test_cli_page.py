@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from desktop.domain.consents import Consent
+from desktop.domain.approval.consents import Consent
 from desktop.pipeline.pipeline import Pipeline
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.events.bridge import Bridge

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
-from desktop.domain.mcp import McpOffers, McpPrompt, McpResource, McpTask
+from desktop.domain.servers.mcp import McpOffers, McpPrompt, McpResource, McpTask
 from desktop.presenter.mcp.rows import McpInstructions, McpRow, McpToolRow
 from desktop.ui.settings.mcp.card import ServerCard
 from desktop.ui.settings.mcp.offered_view import PAGE

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 from shots.reach import WORK, SampleReach
 
+from desktop.domain.approval.reach import LastProof, Level, Proof, ProofLine, Reached, ReachRow
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.reach import LastProof, Level, Proof, ProofLine, Reached, ReachRow
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.reach import ReachViewModel
 from desktop.safety.boundary.reach import level

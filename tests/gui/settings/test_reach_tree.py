@@ -5,7 +5,7 @@ import random
 import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 
-from desktop.domain.reach import Level, Reached, ReachRow
+from desktop.domain.approval.reach import Level, Reached, ReachRow
 from desktop.presenter.settings.reach_tree import ROW, Folder, ReachTree, RowPlace, spoken, why
 
 FOUND = Reached("passes", "category", "It is inside.")

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from shots import chat as chat_shots
 from shots import run_panel as run_shots
 
-from desktop.domain.run_tree import NodeState
+from desktop.domain.runs.tree import NodeState
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat.threads import arrange
 from desktop.presenter.shell.window import PaletteRow

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from shots import chat as chat_shots
 from shots import trace as shots
 
-from desktop.domain.traces import TraceEntry
+from desktop.domain.runs.traces import TraceEntry
 from desktop.presenter.trace.node import TraceNode
 from desktop.presenter.trace.panel import TraceViewModel
 from desktop.ui.theme import Theme

@@ -3,8 +3,8 @@
 import time
 from dataclasses import replace
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.transcript.items import (
     AttachmentPart,
     NoticeAction,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from desktop.domain.hidden_characters import has_hidden
+from desktop.domain.text.hidden_characters import has_hidden
 from desktop.presenter.transcript.items import CallsPart, CodeText, NestedCall, ToolPart, TranscriptItem
 from desktop.ui.transcript import TranscriptView
 from desktop.ui.transcript.pieces.base import Spot

@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from desktop.domain.hidden_characters import has_hidden
-from desktop.domain.judgement import Category, Judgement
+from desktop.domain.approval.judgement import Category, Judgement
+from desktop.domain.text.hidden_characters import has_hidden
 from desktop.presenter.transcript.build import summarise
 from desktop.presenter.transcript.items import NestedCall, ToolPart, TranscriptItem
 from desktop.ui.approvals.inbox import summary

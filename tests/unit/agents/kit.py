@@ -11,11 +11,11 @@ from desktop.agents.loop.events import LoopResult
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.loop.rounds import LoopConfig, RoundLoop
 from desktop.agents.loop.window import PromptWindow
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, user_message
 from desktop.domain.models import ModelRef, ModelRequest
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.meta import RunMeta
 from tests.unit.agents.script import Script
 
 REF = ModelRef("test", "scripted")

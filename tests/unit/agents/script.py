@@ -8,7 +8,7 @@ from typing import Any
 
 from desktop.domain.messages import StopReason, ToolCallBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 from tests.harness.timeouts import FOREVER_S
 
 USAGE = Usage(100, 10, cost_usd=0.001)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import pytest
 
 from desktop.agents.middleware.content_screen import CONTEXT, ContentRefused, FilterConfig, Screen
-from desktop.domain.as_read import as_read
-from desktop.domain.expressions import Expressions, ExpressionSearch
+from desktop.domain.text.as_read import as_read
+from desktop.domain.text.expressions import Expressions, ExpressionSearch
 from tests.harness.timeouts import HELD_S
 
 

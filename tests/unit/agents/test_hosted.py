@@ -8,9 +8,16 @@ import pytest
 
 from desktop.agents.hosted.metrics import MAX_NAMES, Metrics
 from desktop.domain.errors import ToolFailure
-from desktop.domain.events import MessageClosed, RetryScheduled, RunEnded, RunStarted, TextArrived, ToolCallFinished
 from desktop.domain.messages import Usage
-from desktop.domain.supervision import SpawnBudget
+from desktop.domain.runs.events import (
+    MessageClosed,
+    RetryScheduled,
+    RunEnded,
+    RunStarted,
+    TextArrived,
+    ToolCallFinished,
+)
+from desktop.domain.runs.supervision import SpawnBudget
 from desktop.supervision.bus import Bus
 from tests.unit.supervision.kit import Bench, unfinished, until
 

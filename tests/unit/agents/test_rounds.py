@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import pytest
 
 from desktop.agents.loop.rounds import STOPPED, STOPPED_EVENT, RoundVerdict
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import (
     CancellationError,
     ModelKeyRefused,
@@ -19,10 +18,11 @@ from desktop.domain.errors import (
     ModelUnreachable,
 )
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, user_message
-from desktop.domain.middleware import CallNext, ChatContext, MiddlewareTermination
 from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, TextDelta, ToolCallProgress
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import CallNext, ChatContext, MiddlewareTermination
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.supervision.budgets import BudgetTracker
 from tests.harness.timeouts import FOREVER_S, HELD_S, WAIT_S, Beat
 from tests.unit.agents.kit import REF, Play, Tools, results

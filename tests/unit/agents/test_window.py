@@ -9,7 +9,6 @@ import pytest
 from desktop.agents.loop.context import ShrinkResults, TurnContext
 from desktop.agents.loop.shrink import NO_RESULT, shrink_results
 from desktop.agents.loop.window import NOTHING, PromptWindow
-from desktop.domain.agent import CompactionStrategy
 from desktop.domain.context import Overlay
 from desktop.domain.errors import ModelContextTooLong, ToolFailure
 from desktop.domain.estimates import estimate
@@ -24,6 +23,7 @@ from desktop.domain.messages import (
     ToolResultBlock,
     user_message,
 )
+from desktop.domain.runs.agent import CompactionStrategy
 from tests.unit.agents.test_rounds import valid
 
 

@@ -23,12 +23,12 @@ import pytest
 
 from desktop.app.wiring.runtime import build_services
 from desktop.app.wiring.services import Services
-from desktop.domain.audit import AuditFilter
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.audit import AuditFilter
+from desktop.domain.approval.permission import Decision, PermissionRequest
+from desktop.domain.approval.thread_modes import ThreadMode
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.thread_modes import ThreadMode
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.settings import SettingsService

@@ -3,8 +3,8 @@
 import pytest
 
 from desktop.app.commands.headless import media_words
-from desktop.domain.events import ToolCallFinished
 from desktop.domain.messages import AudioBlock, ImageBlock
+from desktop.domain.runs.events import ToolCallFinished
 
 IMAGE, SOUND = ImageBlock("image/png", "aGk="), AudioBlock("audio/wav", "aGk=")
 

@@ -12,8 +12,8 @@ import pytest
 
 from desktop.app.wiring.runtime import build_services
 from desktop.app.wiring.services import Services
-from desktop.domain.effects import EffectRecord, is_digest
 from desktop.domain.messages import TextBlock
+from desktop.domain.runs.effects import EffectRecord, is_digest
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
 from desktop.services.rules.text import read_rule
 from desktop.settings import SettingsService

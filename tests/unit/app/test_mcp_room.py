@@ -21,9 +21,9 @@ from desktop.app.guests.rooms import rooms
 from desktop.app.home.instance import InstanceServer
 from desktop.app.wiring.runtime import build_services
 from desktop.app.wiring.services import Services
-from desktop.domain.audit import AuditFilter
+from desktop.domain.approval.audit import AuditFilter
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.errors import KnownError
-from desktop.domain.permission import Decision, PermissionRequest
 from desktop.settings import SettingsService
 from tests.harness.timeouts import WAIT_S
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from desktop.app.wiring.runtime import build_services
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.errors import BugError
-from desktop.domain.permission import Decision, PermissionRequest
 from desktop.settings import SettingsService
 from desktop.store import Store
 from tests.harness.timeouts import WAIT_S

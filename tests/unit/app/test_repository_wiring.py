@@ -8,8 +8,8 @@ from pathlib import Path
 from desktop.app.wiring.page_services import skill_repositories
 from desktop.app.wiring.runtime import build_services
 from desktop.app.wiring.services import Services
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.approval.permission import Decision, PermissionRequest
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.settings import SettingsService
 from tests.unit.services.skills.repositories.kit import Repository, skill
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import KnownError
-from desktop.domain.events import RunEnded
-from desktop.domain.supervision import RUN_ROUNDS
+from desktop.domain.runs.events import RunEnded
+from desktop.domain.runs.supervision import RUN_ROUNDS
 from tests.unit.app.test_journal_wiring import opened
 
 

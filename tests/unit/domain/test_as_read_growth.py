@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from desktop.domain.as_read import as_read
+from desktop.domain.text.as_read import as_read
 
 
 @pytest.mark.parametrize("mark", "\u0483 \u0488 \u0489 \u1cd0 \u2de0 \ua66f \u0336".split())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from desktop.domain.call_keys import inside_key, is_inside, likeness, outermost
-from desktop.domain.effects import call_key
+from desktop.domain.runs.call_keys import inside_key, is_inside, likeness, outermost
+from desktop.domain.runs.effects import call_key
 
 
 @pytest.mark.spec("R-JRN-2")

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from tests.harness.timeouts import WAIT_S
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from desktop.agents.middleware.content_screen import ContentRefused, FilterConfig, Screen
 from desktop.domain.errors import LimitReached
-from desktop.domain.expressions import BEHIND, MAX_LENGTH, SLICE, Expressions, ExpressionSearch, fault_of
+from desktop.domain.text.expressions import BEHIND, MAX_LENGTH, SLICE, Expressions, ExpressionSearch, fault_of
 from desktop.settings.checks import Unfit, check
 from desktop.settings.schema import schema
 

@@ -1,4 +1,4 @@
-"""``desktop.domain.lazy_dataclass``: what comes of it is what the standard library makes."""
+"""``desktop.domain.loading.lazy_dataclass``: what comes of it is what the standard library makes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 MAKERS: dict[str, Callable[..., Any]] = {"standard": dataclasses.dataclass, "lazy": dataclass}
 METHODS = ("__init__", "__repr__", "__eq__", "__hash__")

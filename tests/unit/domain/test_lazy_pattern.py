@@ -1,4 +1,4 @@
-"""``desktop.domain.lazy_pattern``: a pattern that is not compiled before it is used, and then as any other."""
+"""``desktop.domain.loading.lazy_pattern``: a pattern that is not compiled before it is used, and then as any other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -4,7 +4,7 @@ import html
 
 import pytest
 
-from desktop.domain.markup import escape
+from desktop.domain.text.markup import escape
 
 
 @pytest.mark.parametrize("text", ["", "plain", "<b>&amp;</b>", "\"it's\" <a href='x'>", "&<>\"'" * 3, "日本\x00\ud800"])

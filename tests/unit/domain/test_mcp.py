@@ -2,8 +2,8 @@
 
 import pytest
 
-from desktop.domain.mcp import McpPart, McpPromptText, McpRead, McpSaid, McpTemplate
 from desktop.domain.messages import ImageBlock
+from desktop.domain.servers.mcp import McpPart, McpPromptText, McpRead, McpSaid, McpTemplate
 
 VALUES = {"var": "value", "hello": "Hello World!", "path": "/foo/bar", "x": "1024", "y": "768", "empty": ""}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from desktop.domain.judgement import Category, Judgement
-from desktop.domain.network_use import network_of
+from desktop.domain.approval.judgement import Category, Judgement
+from desktop.domain.approval.network_use import network_of
 from desktop.domain.safety import NetworkMode, ShellReading
 
 pytestmark = pytest.mark.spec("D-4")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.ids import AgentId, new_id
-from desktop.domain.judgement import Category
 from desktop.domain.messages import (
     AudioBlock,
     FileBlock,
@@ -22,7 +22,7 @@ from desktop.domain.messages import (
     to_plain,
     with_media,
 )
-from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority, SpawnBudget, Supervision
+from desktop.domain.runs.supervision import ExecutionBudget, HistoryRetention, Priority, SpawnBudget, Supervision
 
 BLOCKS = [
     TextBlock("hello"),

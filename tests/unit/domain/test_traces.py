@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import AgentTraced, MessageClosed, RunEnded, RunStarted, TextArrived, ToolCallStarted
 from desktop.domain.messages import Usage
-from desktop.domain.traces import KEPT_TEXT, TraceEntry, TraceLog, bounded, entry_of
+from desktop.domain.runs.events import AgentTraced, MessageClosed, RunEnded, RunStarted, TextArrived, ToolCallStarted
+from desktop.domain.runs.traces import KEPT_TEXT, TraceEntry, TraceLog, bounded, entry_of
 
 WHERE: dict[str, Any] = {"thread_id": "t", "run_id": "r"}
 

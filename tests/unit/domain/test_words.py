@@ -2,7 +2,7 @@
 
 import json
 
-from desktop.domain.words import arguments_words, compact, count_words, json_beginning, size_of, size_words
+from desktop.domain.text.words import arguments_words, compact, count_words, json_beginning, size_of, size_words
 
 
 def test_sizes_read_the_same_everywhere() -> None:

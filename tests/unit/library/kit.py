@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.models import ModelRef
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller

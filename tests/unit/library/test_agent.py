@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import AgentTraced
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.models import TextDelta
+from desktop.domain.runs.events import AgentTraced
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from tests.harness.timeouts import WAIT_S, until
 from tests.unit.agents.script import Hang, Script

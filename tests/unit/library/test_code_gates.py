@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision
 from desktop.domain.code import CodeLimits
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Decision
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, says
 from desktop.pipeline.names import Caller, ExactTools

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.code import CodeLimits
 from desktop.domain.errors import ToolFailure
-from desktop.domain.events import AgentTraced
-from desktop.domain.judgement import Category
+from desktop.domain.runs.events import AgentTraced
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec

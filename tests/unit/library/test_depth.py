@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Decision
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision
 from desktop.models.scripted import ScriptedModel, calls, says
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person

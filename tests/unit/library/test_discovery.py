@@ -9,7 +9,7 @@ import pytest
 
 from desktop.agents.skill.discovery import resolve_visible_tools
 from desktop.agents.skill.offers import Offers, Room
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.skills.formats.loader import load_skills_from_file
 from desktop.skills.patterns.lists import AllowedList

@@ -1,6 +1,6 @@
 """What the pages for users show of skills, tools and agents works."""
 
-from desktop.domain.consents import Opening
+from desktop.domain.approval.consents import Opening
 from desktop.safety.confinement.environment import needs_admin
 from desktop.services.definitions.text import read_text
 from desktop.skills.formats import load_from_bytes

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision
 from desktop.domain.errors import ToolFailure
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Decision
 from desktop.skills.formats import load_skills_from_file
 from tests.unit.library.kit import LIBRARY, LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person

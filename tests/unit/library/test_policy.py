@@ -13,8 +13,8 @@ import pytest
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.skill.trace import MAX_WAITING, Delivery, TopicEvents, Trace, Whose, joined
 from desktop.domain.errors import ToolFailure
-from desktop.domain.events import AgentTraced
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.events import AgentTraced
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.topics import TopicListener

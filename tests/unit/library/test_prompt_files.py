@@ -8,11 +8,11 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, ToolFailure
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Access, PathVerdict
 from desktop.domain.skills import SkillSource
-from desktop.domain.work_place import WorkPlace
 from desktop.services.skills.world import SkillWorld
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillFabric

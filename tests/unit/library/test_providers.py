@@ -10,7 +10,7 @@ import pytest
 
 from desktop.agents.loop.summarising import SYSTEM
 from desktop.agents.loop.window import SUMMARY_HEAD
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.models import ModelRequest
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.pipeline.results import NestedFailure

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
 from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock, user_message
 from desktop.domain.models import Finished, ModelRequest, TextDelta
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.models.demo import DemoModel
 from desktop.pipeline.gates import NOT_ANSWERED
 from tests.harness.timeouts import WAIT_S

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from desktop.domain import errors
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, ModelError
 from desktop.domain.messages import (
     ChatMessage,
@@ -23,6 +22,7 @@ from desktop.domain.messages import (
     user_message,
 )
 from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, StreamItem, TextDelta, ToolCallProgress
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.models.client import ModelServices
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_host.prompt import to_wire

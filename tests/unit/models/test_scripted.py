@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from desktop.domain import errors
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, ConfigurationError, ModelError
 from desktop.domain.messages import Usage, user_message
 from desktop.domain.models import Finished, ReasoningDelta, TextDelta, ToolCallProgress
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.models.client import build
 from desktop.models.scripted import ERRORS, ScriptedModel, calls, fails, says
 from desktop.workers.model_child import model_host

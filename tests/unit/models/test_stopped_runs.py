@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import ModelStreamBroken
-from desktop.domain.events import Event as AnyEvent
-from desktop.domain.events import (
+from desktop.domain.models import Connection, ModelRef, ModelRequest
+from desktop.domain.runs.events import Event as AnyEvent
+from desktop.domain.runs.events import (
     MessageOpened,
     ReasoningArrived,
     TextArrived,
@@ -21,7 +22,6 @@ from desktop.domain.events import (
     ToolCallStarted,
     ToolCallWriting,
 )
-from desktop.domain.models import Connection, ModelRef, ModelRequest
 from desktop.models.scripted import ScriptedModel, says
 from desktop.workers.child import ChildProcess
 from tests.servers.fixtures import ProviderSpace

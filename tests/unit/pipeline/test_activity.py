@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.errors import BoundaryViolation, Denied
-from desktop.domain.judgement import Category
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import PreCheck, ToolResult
 from desktop.pipeline.activity import ActivityJournal

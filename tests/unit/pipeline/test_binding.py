@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.middleware import CallNext, FunctionContext
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import CallNext, FunctionContext
 from desktop.domain.safety import SafetySettings, WriteOutcome
 from desktop.domain.tools import PreCheck, ToolResult
 from desktop.pipeline.context import CallRequest, CallResult, Invocation

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BugError
 from desktop.domain.messages import ChatMessage
-from desktop.domain.middleware import AgentContext, CallNext, ChatContext, FunctionContext, MiddlewareContext
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import AgentContext, CallNext, ChatContext, FunctionContext, MiddlewareContext
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.compose import compose
 

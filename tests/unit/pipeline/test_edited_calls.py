@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category, CommandPart
+from desktop.domain.approval.permission import Decision
 from desktop.domain.errors import BoundaryViolation, ConfigurationError, Denied, KnownError, LimitReached
-from desktop.domain.judgement import Category, CommandPart
-from desktop.domain.permission import Decision
 from desktop.domain.tools import PreCheck, ToolResult, ToolSpec
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.validation import as_json

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.errors import BoundaryViolation, Denied, ToolFailure
-from desktop.domain.judgement import Category
-from desktop.domain.limits import Limit
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.middleware import CallNext, FunctionContext, MiddlewareTermination
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.middleware import CallNext, FunctionContext, MiddlewareTermination
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult
 from desktop.pipeline.gates import NOT_ANSWERED
 from desktop.pipeline.names import Caller, ExactTools

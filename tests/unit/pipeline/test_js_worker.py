@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.permission import Decision
 from desktop.domain.code import CodeLimits
-from desktop.domain.permission import Decision
-from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef
+from desktop.domain.text.places import FormatError
 from desktop.pipeline.context import CallResult
 from desktop.pipeline.names import ExactTools
 from desktop.pipeline.skills.js_worker import JavaScriptWorker

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.tools import ToolCallContext
 from desktop.pipeline.names import Caller, ExactTools
 from tests.unit.pipeline.kit import Bench, FakeTool, Person

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.permission import Decision
+from desktop.domain.approval.permission import Decision
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import CallResult
 from desktop.pipeline.skills.python_worker import PythonWorker

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.files.work_place import NOWHERE
 from desktop.domain.safety import SafetySettings
 from desktop.domain.skills import SkillDef
-from desktop.domain.work_place import NOWHERE
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.rules.trust import TrustRules

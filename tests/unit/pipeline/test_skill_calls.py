@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.limits import Limit
-from desktop.domain.permission import Decision
+from desktop.domain.approval.permission import Decision
+from desktop.domain.files.work_place import NOWHERE
+from desktop.domain.runs.limits import Limit
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import PreCheck
-from desktop.domain.work_place import NOWHERE
 from desktop.pipeline.context import MAX_DEPTH
 from desktop.pipeline.names import ExactTools
 from desktop.pipeline.skill_tool import SkillTool, category_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.pipeline.recovery.gate import RecoveryGate
 from desktop.pipeline.steps import CallLayer
 from tests.unit.pipeline.kit import Bench, FakeTool, Person

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import Denied
-from desktop.domain.events import ToolCallAnswered, ToolCallFinished, ToolCallStarted, ToolCallWaiting
-from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
+from desktop.domain.runs.events import ToolCallAnswered, ToolCallFinished, ToolCallStarted, ToolCallWaiting
 from desktop.domain.tools import PreCheck
 from desktop.pipeline.context import CallRequest, CallResult
 from desktop.pipeline.names import Caller, ExactTools

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ConfigurationError, ValidationFailure
-from desktop.domain.judgement import Category
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.validation import Validator
 from tests.harness.timeouts import HELD_S, Beat

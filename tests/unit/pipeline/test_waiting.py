@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.code import CodeLimits
-from desktop.domain.judgement import Category
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.skills.code_mode import CodeTool
 from desktop.safety.confinement.code_profile import code_sandbox_profile

@@ -25,13 +25,13 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.call_keys import inside_key, likeness
-from desktop.domain.effects import EffectRecord, call_key, digest_value
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.errors import Denied, KnownError
-from desktop.domain.events import ToolCallFinished
-from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.runs.call_keys import inside_key, likeness
+from desktop.domain.runs.effects import EffectRecord, call_key, digest_value
+from desktop.domain.runs.events import ToolCallFinished
 from desktop.domain.safety import SafetySettings
 from desktop.domain.threads import RunRecord
 from desktop.domain.tools import PreCheck, ToolCallContext

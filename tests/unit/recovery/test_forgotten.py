@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from desktop.domain.call_keys import inside_key, likeness
-from desktop.domain.effects import EffectRecord, digest_value
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
+from desktop.domain.runs.call_keys import inside_key, likeness
+from desktop.domain.runs.effects import EffectRecord, digest_value
 from desktop.domain.tools import ToolSpec
 from desktop.recovery.history import CallHistory
 from desktop.recovery.past import NEVER_BEGUN, VALUE_UNKNOWN, Done

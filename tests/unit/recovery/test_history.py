@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from desktop.domain.call_keys import inside_key, likeness
-from desktop.domain.effects import EffectRecord, call_key, digest_value
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.messages import ChatMessage, TextBlock, Usage
+from desktop.domain.runs.call_keys import inside_key, likeness
+from desktop.domain.runs.effects import EffectRecord, call_key, digest_value
 from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.recovery.effect_values import message_to_plain
 from desktop.recovery.history import CallHistory, call_outcomes

@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import StoreFull, ToolFailure
-from desktop.domain.judgement import Category
-from desktop.domain.middleware import FunctionContext
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import FunctionContext
 from desktop.domain.tools import PreCheck, ToolResult, ToolSpec
 from desktop.pipeline.compose import compose
 from desktop.recovery.effect_journal import EffectJournal

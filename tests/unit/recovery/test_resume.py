@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from desktop.domain.effects import EffectRecord
 from desktop.domain.messages import Block, TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.effects import EffectRecord
 from desktop.domain.threads import MessageRecord, MessageStatus, RunRecord, ThreadRecord
 from desktop.recovery.resume import conclude_settled, unfinished_above
 from desktop.store import Store

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from desktop.domain.effects import EffectRecord
 from desktop.domain.errors import StoreFull
+from desktop.domain.runs.effects import EffectRecord
 from desktop.recovery.effect_journal import EffectJournal, EffectRequest
 
 WRITE = EffectRequest("tool", "write", "d", "writes", repeatable=False)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.domain.effects import EffectRecord, call_key
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.messages import StopReason, TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.effects import EffectRecord, call_key
 from desktop.domain.threads import MessageRecord, RunRecord
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import MODEL, World

@@ -10,9 +10,9 @@ from typing import Any
 
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.domain.definitions import AgentDefinition, SideDefinition
-from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import ModelClient
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.events import Event, RunEnded
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, Recovery
 from desktop.pipeline.pipeline import CallSettings, Pipeline
 from desktop.pipeline.recovery.journal import call_journal, logged

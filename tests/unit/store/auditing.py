@@ -5,8 +5,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from desktop.domain.audit_chain import ChainReport, digest, link
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.audit_chain import ChainReport, digest, link
+from desktop.domain.approval.permission import AuditEntry
 from desktop.store import Store
 
 

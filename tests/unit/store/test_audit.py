@@ -9,8 +9,8 @@ import sqlite3
 
 import pytest
 
-from desktop.domain.audit import AuditFilter
-from desktop.domain.audit_chain import canonical
+from desktop.domain.approval.audit import AuditFilter
+from desktop.domain.approval.audit_chain import canonical
 from desktop.domain.errors import StoreError
 from desktop.store import Store
 from desktop.store.audit_log import head_path

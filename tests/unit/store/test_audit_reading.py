@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from desktop.app.commands.audit_check import DAMAGED, UNREADABLE, WHOLE, follow, main, written
-from desktop.domain.audit import AuditFilter
+from desktop.domain.approval.audit import AuditFilter
 from desktop.domain.errors import KnownError
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.threads import MessageRecord, ThreadRecord

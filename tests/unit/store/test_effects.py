@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from desktop.domain.effects import EffectRecord
 from desktop.domain.errors import BugError
+from desktop.domain.runs.effects import EffectRecord
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.store import Store
 from tests.harness.timeouts import WAIT_S

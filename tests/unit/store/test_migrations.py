@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import BugError
-from desktop.domain.file_changes import ABSENT, ChangedFile, ChangeOrigin, FileChange, FileState, KeptChange
+from desktop.domain.files.changes import ABSENT, ChangedFile, ChangeOrigin, FileChange, FileState, KeptChange
 from desktop.domain.threads import ThreadRecord
 from desktop.store import Store
 from desktop.store.database import MIGRATIONS, open_database, statements

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from desktop.domain.approval.permission import RecordedCall, RuleRecord
 from desktop.domain.errors import NotFound
-from desktop.domain.permission import RecordedCall, RuleRecord
 from desktop.store.rules import MAX_CALLS, SPARE
 
 

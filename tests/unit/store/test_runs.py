@@ -2,9 +2,9 @@
 
 import pytest
 
-from desktop.domain.effects import EffectRecord
 from desktop.domain.errors import NotFound
 from desktop.domain.messages import Usage
+from desktop.domain.runs.effects import EffectRecord
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
 from desktop.store import Store
 from tests.harness.store import search_faults

@@ -2,10 +2,10 @@
 
 import pytest
 
-from desktop.domain.audit import AuditFilter
+from desktop.domain.approval.audit import AuditFilter
+from desktop.domain.approval.permission import AuditEntry, RuleRecord
 from desktop.domain.errors import NotFound
 from desktop.domain.messages import ImageBlock
-from desktop.domain.permission import AuditEntry, RuleRecord
 from desktop.domain.threads import DraftRecord, ThreadRecord
 from desktop.store import Store
 from tests.harness.store import calls_noted

@@ -4,8 +4,8 @@ import pytest
 
 from desktop.domain.errors import BugError
 from desktop.domain.messages import TextBlock, ToolResultBlock
+from desktop.domain.runs.traces import KEPT_TEXT
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
-from desktop.domain.traces import KEPT_TEXT
 
 
 async def a_run(store, run_id="r", thread_id="t"):

@@ -10,17 +10,17 @@ from typing import Any
 
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
-from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.effects import EffectRecord
-from desktop.domain.events import Event, RunTreeChanged
+from desktop.domain.approval.judgement import Category
 from desktop.domain.ids import AgentId
-from desktop.domain.judgement import Category
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage
 from desktop.domain.models import Finished, ModelRef, ModelRequest, StreamItem, TextDelta
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.run_tree import NodeFacts
-from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.effects import EffectRecord
+from desktop.domain.runs.events import Event, RunTreeChanged
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
+from desktop.domain.runs.tree import NodeFacts
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import CallRequest, CallResult, Invocation, Trust
 from desktop.pipeline.names import Caller

@@ -10,10 +10,10 @@ import pytest
 import pytest_asyncio
 
 from desktop.agents.skill.persistence import AgentInbox
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import StoreError, ToolFailure
 from desktop.domain.inboxes import MAX_WAITING
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.threads import ThreadRecord
 from desktop.store import Store
 from desktop.supervision.topics import Topics

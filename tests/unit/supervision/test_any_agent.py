@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.permission import Decision
 from desktop.domain.errors import ToolFailure
-from desktop.domain.middleware import MiddlewareTermination
-from desktop.domain.permission import Decision
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.middleware import MiddlewareTermination
+from desktop.domain.runs.supervision import ExecutionBudget
+from desktop.domain.runs.tree import NodeState
 from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import Person
 from tests.unit.supervision.kit import Bench, until

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.supervision.askers import Askers
 
 

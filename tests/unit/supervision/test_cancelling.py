@@ -10,10 +10,10 @@ import weakref
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.ids import AgentId
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority, SpawnBudget, Supervision
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.supervision import ExecutionBudget, HistoryRetention, Priority, SpawnBudget, Supervision
+from desktop.domain.runs.tree import NodeState
 from desktop.domain.tools import ToolResult
 from desktop.supervision.model_queue import ModelQueue
 from tests.harness.timeouts import WAIT_S

@@ -9,12 +9,12 @@ import pytest
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.request import ask_within
 from desktop.agents.loop.retry import RetryPolicy
-from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BudgetExhausted, ModelRateLimited, ModelServerError, ToolFailure
 from desktop.domain.models import ModelRef, ModelRequest
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget, Priority
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.supervision import ExecutionBudget, Priority
+from desktop.domain.runs.tree import NodeState
 from desktop.supervision.choke_point import ModelAdmission
 from desktop.supervision.model_queue import ModelQueue
 from tests.harness.timeouts import WAIT_S

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.agent import AgentOutcome
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.errors import BugError, KnownError, ModelRateLimited, StoreFull, ToolAborted, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage
 from desktop.domain.models import ModelRef, ModelRequest
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import ToolResult
 from desktop.recovery.effect_journal import EffectJournal

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.messages import Usage
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.presenter.run_panel.words import tokens_words
 from desktop.supervision.budgets import BudgetTracker

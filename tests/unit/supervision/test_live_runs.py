@@ -9,16 +9,16 @@ import pytest
 
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.rounds import RoundLoop
-from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BugError, NotFound
 from desktop.domain.ids import AgentId
-from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import ModelRef, ModelRequest
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.supervision import ExecutionBudget, Priority, Supervision
+from desktop.domain.runs.tree import NodeState
 from desktop.recovery.journal import CallJournal
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.model_queue import ModelQueue

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
-from desktop.domain.supervision import Priority
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.supervision import Priority
 from desktop.supervision.model_queue import ModelQueue
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import RunTreeChanged
-from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget
+from desktop.domain.runs.events import RunTreeChanged
+from desktop.domain.runs.supervision import ExecutionBudget, Priority, SpawnBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from tests.unit.services.delegation.test_tools import BOSS, house, one
 from tests.unit.supervision.kit import Bench

@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from desktop.domain.errors import BudgetExhausted
-from desktop.domain.events import Event, RunEnded, RunStarted, TextArrived
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
-from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
+from desktop.domain.runs.events import Event, RunEnded, RunStarted, TextArrived
+from desktop.domain.runs.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import RunSlots, TaskOwner

@@ -7,13 +7,13 @@ import time
 
 import pytest
 
-from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BudgetExhausted, CancellationError, NotFound
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import RUN_ROUNDS, ExecutionBudget, Priority, SpawnBudget, Supervision
+from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.supervision import RUN_ROUNDS, ExecutionBudget, Priority, SpawnBudget, Supervision
+from desktop.domain.runs.tree import NodeState
 from desktop.supervision.agent_slots import AgentSlots
 from desktop.supervision.budgets import DEFAULT, BudgetTracker
 from desktop.supervision.tree import MAX_ENDED, RunTree

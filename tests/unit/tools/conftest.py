@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.tools import Tool, ToolCallContext, ToolResult
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.process import GroupRunner

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.judgement import Category
 from desktop.domain.tools import ToolSpec
 from desktop.tools.registry import ToolRegistry
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.domain.scrub import REDACTED, scrub, without_paths
+from desktop.domain.text.scrub import REDACTED, scrub, without_paths
 from desktop.workers.inside import CallError
 from desktop.workers.model_child import environment
 from desktop.workers.model_host.clouds import CloudPlace, signed_headers

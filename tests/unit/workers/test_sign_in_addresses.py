@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.domain.nearness import Nearness, nearness
+from desktop.domain.web.nearness import Nearness, nearness
 from desktop.workers.mcp_host.sign_in.addresses import refused
 from desktop.workers.mcp_host.sign_in.guard import limit_of
 

@@ -166,7 +166,7 @@ def test_a_change_that_would_change_more_is_left_to_text(text: str, path: list[s
 DEEP = """
 import sys
 from desktop.domain.errors import KnownError
-from desktop.domain.places import FormatError
+from desktop.domain.text.places import FormatError
 from desktop.yaml_text import document
 from desktop.yaml_text.change import change_key, in_lines
 text = sys.argv[1] * int(sys.argv[2])

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.domain.places import FormatError, Keys
+from desktop.domain.text.places import FormatError, Keys
 from desktop.yaml_text import lines, values
 from desktop.yaml_text.mapping import read_mapping
 from desktop.yaml_text.values import MAX_VALUES

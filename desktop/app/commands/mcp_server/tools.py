@@ -22,7 +22,7 @@ from desktop import __version__
 from desktop.app.commands.mcp_server.telling import CallTelling
 from desktop.app.commands.reach import HomeReach
 from desktop.domain.errors import KnownError
-from desktop.domain.words import plain_line
+from desktop.domain.text.words import plain_line
 from desktop.services.outside.offered import NOT_OFFERED
 
 CALLS_MAX = 32

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.network.host_tables import (
     CURL_ELSEWHERE,
     CURL_FLAGS,

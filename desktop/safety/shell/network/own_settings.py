@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from itertools import pairwise
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.network.git_settings import GitFiles, read_git_settings
 from desktop.safety.shell.syntax.words import Word, base_name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TypedDict
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.network.hosts import Hosts, hosts_assigned, hosts_in, hosts_of_command, may_need_network
 from desktop.safety.shell.network.own_settings import OwnSettings
 from desktop.safety.shell.programs.options import NET_FILES

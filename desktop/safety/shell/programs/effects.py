@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import field
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.programs.blocklist import forces_push, git_command, may_mean
 from desktop.safety.shell.programs.databases import orders_act
 from desktop.safety.shell.programs.git import git_needs_network, git_reads, git_words

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.programs.blocklist import git_command, may_mean
 from desktop.safety.shell.syntax.getopt import ReadOptions, ShortOptions, read_options
 from desktop.safety.shell.syntax.words import Word, literal

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.programs.builtins import KNOWN_BUILTINS
 from desktop.safety.shell.programs.known_git_options import KNOWN_GIT
 from desktop.safety.shell.programs.known_option_tables import KNOWN_OPTIONS

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from itertools import pairwise
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.confinement.environment_names import COMMAND_NAMES
 from desktop.safety.shell.programs.blocklist import git_command
 from desktop.safety.shell.programs.git import git_words, settings_in

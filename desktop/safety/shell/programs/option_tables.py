@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from functools import cached_property
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.syntax.words import Word
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 PRIVILEGED = frozenset(
     ("systemd-run", "doas", "su", "pkexec", "runuser", "gosu", "su-exec", "chroot", "nsenter", "unshare", "run0")

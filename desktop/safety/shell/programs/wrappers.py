@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import field
 from itertools import pairwise
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.programs.blocklist import may_mean
 from desktop.safety.shell.programs.builtins import jobs_run
 from desktop.safety.shell.programs.interpreters import SHELLS

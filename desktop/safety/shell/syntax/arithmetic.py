@@ -9,7 +9,7 @@ from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.syntax.words import node_text
 
 COMPUTING = frozenset(

@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.syntax.arithmetic import COMPUTING, Computed, Sum
 from desktop.safety.shell.syntax.words import (
     UNREAD,

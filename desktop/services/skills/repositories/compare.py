@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.places import FormatError
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.places import FormatError
 from desktop.pipeline.skill_tool import category_of
 from desktop.skills.catalogue.pins import Difference, FileDifference
 from desktop.skills.catalogue.scan import FOLDER_FILES

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.files.private import make_folder, remove_tree, write_whole
 from desktop.services.skills.repositories.git import Git, Progress, TokenStop
 from desktop.skills.importing.archives import unpack

@@ -15,12 +15,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import AssentError, KnownError, ToolFailure
-from desktop.domain.hidden_characters import without_hidden
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Confinement, ProcessRunner, ProcessSpec
-from desktop.domain.words import size_words
+from desktop.domain.text.hidden_characters import without_hidden
+from desktop.domain.text.words import size_words
 from desktop.files.private import make_folder
 from desktop.services.skills.repositories.ssh import SshLine
 from desktop.skills.importing.limits import StagedFiles

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, NotFound
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.services.skills.repositories.compare import Item, ItemDetail, SourceView, compared, detail_of
 from desktop.services.skills.repositories.fetched import Fetched, gone
 from desktop.services.skills.repositories.git import Git, Progress

@@ -6,7 +6,7 @@ import codecs
 import re
 from bisect import bisect_left
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.tools.builtin.text_files import SNIFF, NotText, kind_of
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))

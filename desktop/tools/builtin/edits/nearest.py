@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from desktop.domain.words import count_words
+from desktop.domain.text.words import count_words
 
 MAX_WORDS_OF_OLD = 2_000
 """Words of a text up to which it is looked for with other white space."""

@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.words import count_words
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import count_words
 from desktop.tools.builtin.edits.encoded import EncodedText
 from desktop.tools.builtin.edits.nearest import nearest_words
 

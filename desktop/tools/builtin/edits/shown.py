@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from desktop.domain.words import count_words
+from desktop.domain.text.words import count_words
 from desktop.tools.builtin.edits.encoded import EncodedText
 from desktop.tools.builtin.edits.places import EditPlace, Lines, TextEdit
 

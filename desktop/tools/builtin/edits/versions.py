@@ -12,10 +12,10 @@ import zlib
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.sequences import in_common
-from desktop.domain.words import count_words
+from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.sequences import in_common
+from desktop.domain.text.words import count_words
 
 if TYPE_CHECKING:
     import difflib

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from desktop.domain.errors import ToolFailure
-from desktop.domain.server_questions import AnswerValue, AskedField, AskedFormat, AskedKind
+from desktop.domain.servers.questions import AnswerValue, AskedField, AskedFormat, AskedKind
 from desktop.tools.mcp.offered import plain
 
 FIELDS_MAX = 20

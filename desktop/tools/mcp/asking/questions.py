@@ -15,10 +15,10 @@ from dataclasses import field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from desktop.domain.approval.permission import AuditEntry
 from desktop.domain.ids import new_id
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import AuditEntry
-from desktop.domain.server_questions import PersonAnswer, ServerQuestion
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.servers.questions import PersonAnswer, ServerQuestion
 from desktop.tools.mcp.asking.form import Refused, answers, fields_of, page_of, refuse_secrets, words_of
 from desktop.tools.mcp.definitions import McpDefinition
 from desktop.tools.mcp.offered import plain

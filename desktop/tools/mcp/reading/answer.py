@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.mcp import McpPart
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import AudioBlock, MediaBlock
+from desktop.domain.servers.mcp import McpPart
 from desktop.domain.tools import ToolResult
 from desktop.tools.mcp.offered import plain
 from desktop.tools.mcp.reading.media import MediaPieces, media_type

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import KnownError, ToolFailure
-from desktop.domain.mcp import McpCompletion, McpPrompt, McpPromptText, McpRead, McpSaid, McpTemplate
+from desktop.domain.servers.mcp import McpCompletion, McpPrompt, McpPromptText, McpRead, McpSaid, McpTemplate
 from desktop.tools.mcp.offered import plain
 from desktop.tools.mcp.pieces import in_pieces
 from desktop.tools.mcp.reading.listed import MAX_NAME, name_problem, uri_problem

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.mcp import McpArgument, McpPrompt, McpResource, McpTemplate
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.servers.mcp import McpArgument, McpPrompt, McpResource, McpTemplate
 from desktop.tools.mcp.offered import MAX_DESCRIPTION, MAX_TITLE, MaskData, plain
 
 MAX_URI = 2_000

@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError, NotFound, ToolFailure
-from desktop.domain.judgement import Category
-from desktop.domain.mcp import McpResource, McpTemplate
+from desktop.domain.files.work_place import WorkPlace
+from desktop.domain.servers.mcp import McpResource, McpTemplate
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.mcp.definitions import SOURCE
 from desktop.tools.mcp.preview import preview_of
 from desktop.tools.mcp.reading.listed import uri_problem

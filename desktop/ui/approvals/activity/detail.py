@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame
 
-from desktop.domain.audit import AuditRow
-from desktop.domain.audit_chain import ChainReport
+from desktop.domain.approval.audit import AuditRow
+from desktop.domain.approval.audit_chain import ChainReport
 from desktop.presenter.approvals.call_words import call_words
 from desktop.ui.approvals.activity.words import EntryFact, about_chain, as_text, decision_word, facts, rule_of
 from desktop.ui.approvals.rules.panel import BarScroller

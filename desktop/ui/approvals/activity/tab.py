@@ -8,8 +8,8 @@ from PySide6.QtCore import QModelIndex, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
-from desktop.domain.audit import AuditRow
-from desktop.domain.audit_chain import ChainReport
+from desktop.domain.approval.audit import AuditRow
+from desktop.domain.approval.audit_chain import ChainReport
 from desktop.presenter.approvals.activity import ActivityViewModel
 from desktop.ui.approvals.activity.bar import ActivityBar, ActivityFoot, BrokenNotice
 from desktop.ui.approvals.activity.detail import WIDTH, ActivityDetail

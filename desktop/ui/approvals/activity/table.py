@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter
 
-from desktop.domain.audit import AuditRow
-from desktop.domain.judgement import Category
+from desktop.domain.approval.audit import AuditRow
+from desktop.domain.approval.judgement import Category
 from desktop.presenter.approvals.call_words import CallWords, call_words, outcome_shown, spoken_words
 from desktop.ui.approvals.activity.words import NOTES, decision_word, facts, spoken, when, who
 from desktop.ui.theme import theme

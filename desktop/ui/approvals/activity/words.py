@@ -7,9 +7,9 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from desktop.domain.audit import AuditRow
-from desktop.domain.audit_chain import ChainReport
-from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED, AuditEntry
+from desktop.domain.approval.audit import AuditRow
+from desktop.domain.approval.audit_chain import ChainReport
+from desktop.domain.approval.permission import NOBODY_ANSWERED, UNANSWERED, AuditEntry
 from desktop.presenter.approvals.activity_words import finding_words, moment
 from desktop.presenter.approvals.call_words import (
     call_words,

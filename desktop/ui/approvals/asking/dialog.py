@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
-from desktop.domain.server_questions import ServerQuestion
+from desktop.domain.servers.questions import ServerQuestion
 from desktop.presenter.mcp.questions import ServerQuestionsViewModel
 from desktop.ui.approvals.asking.form import AskedForm
 from desktop.ui.theme import theme

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.server_questions import AnswerValue, AskedField
+from desktop.domain.servers.questions import AnswerValue, AskedField
 from desktop.ui.widgets.controls.fields import Combo, Field, Labelled, TextArea
 from desktop.ui.widgets.controls.toggles import CheckBox, Segmented
 from desktop.ui.widgets.scaling import Column, Row, sized

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.approvals.rules_editing import LOST, RuleEditor, RulesModels
 from desktop.ui.approvals.rules.panel import RuleFoot, RuleForm
 from desktop.ui.theme import theme

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.approvals.rules_editing import may_always
 from desktop.presenter.transcript.last_answer import LastAnswer
 from desktop.ui.approvals.request.unknown import AGAIN_TIP, ask_unknown

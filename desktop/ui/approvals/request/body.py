@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.words import count_words, size_of, size_words
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.text.words import count_words, size_of, size_words
 from desktop.ui.approvals.request.background import Background
 from desktop.ui.approvals.request.diffing import SMALL, Diff, DiffRow, diff, is_small, new_file, plain_rows, void_rows
 from desktop.ui.approvals.request.edits import ShownEdits

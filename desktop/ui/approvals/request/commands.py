@@ -6,8 +6,8 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from desktop.domain.judgement import Judgement
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Judgement
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.ui.approvals.request.body import Card, arguments_view, frame_height
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.theme import theme

@@ -13,7 +13,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeySequenc
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.approvals.call_words import asks_words
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.request_words import ASKS

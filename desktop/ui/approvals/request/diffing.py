@@ -14,9 +14,9 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.sequences import in_common
-from desktop.domain.words import count_words
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.sequences import in_common
+from desktop.domain.text.words import count_words
 from desktop.ui.widgets.folded import folded, lines_of
 from desktop.ui.widgets.shown import LINE, pieces_of, shown
 

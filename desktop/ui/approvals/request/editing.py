@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import PermissionRequest, same_json
+from desktop.domain.approval.permission import PermissionRequest, same_json
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.fields import Field, Labelled, TextArea
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer

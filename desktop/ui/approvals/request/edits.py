@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.words import count_words
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.words import count_words
 from desktop.ui.approvals.request.diffing import DiffRow, diff
 
 CHANGED_HEAD = "Changed in the file since you answered"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.bounded_grants import GrantBounds
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.words import count_words
+from desktop.domain.approval.bounded_grants import GrantBounds
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.text.words import count_words
 from desktop.presenter.approvals.granted import CallGrantsViewModel, clock_words
 from desktop.ui.approvals.request.editing import CANCEL
 from desktop.ui.widgets.controls.fields import Combo, Labelled

@@ -8,8 +8,8 @@ from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
-from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.approvals.call_words import asks_words
 from desktop.presenter.approvals.request_facts import Fact, asked_by, request_facts
 from desktop.presenter.approvals.request_words import ASKS, is_command, past_words

@@ -6,9 +6,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QSizePolicy, QStackedLayout, QWidget
 
-from desktop.domain.outcomes import OutcomeReading
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.words import count_words
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.files.outcomes import OutcomeReading
+from desktop.domain.text.words import count_words
 from desktop.presenter.approvals.outcome_row_words import take_words
 from desktop.presenter.approvals.outcome_rows import OutcomeRows, OutcomeTree, outcome_tree
 from desktop.presenter.approvals.outcome_words import (

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QFrame, QSizePolicy, QStackedLayout, QWidget
 
-from desktop.domain.outcomes import ChangeSides, CommandCopy
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.files.outcomes import ChangeSides, CommandCopy
 from desktop.presenter.approvals.outcome_row_words import count_of, listing, summary_words
 from desktop.presenter.approvals.outcome_rows import OutcomeRows, TickedFile, TickedFolder
 from desktop.ui.approvals.request.background import Background

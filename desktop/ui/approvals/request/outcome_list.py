@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
-from desktop.domain.outcomes import LineFigures
+from desktop.domain.files.outcomes import LineFigures
 from desktop.presenter.approvals.outcome_row_words import kinds_words, spoken
 from desktop.presenter.approvals.outcome_rows import OutcomeRow, OutcomeRows, TickedFile, TickedFolder
 from desktop.ui.theme import theme

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
-from desktop.domain.words import count_words
+from desktop.domain.text.words import count_words
 from desktop.presenter.approvals.command_summary import CommandSummary
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.theme import theme

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
-from desktop.domain.permission import Choice, PermissionRequest
+from desktop.domain.approval.permission import Choice, PermissionRequest
 from desktop.presenter.approvals.command_summary import summarise_command
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.request_words import (

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.words import count_words
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.text.words import count_words
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized

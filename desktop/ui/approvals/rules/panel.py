@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.domain.hidden_characters import has_hidden
-from desktop.domain.rules import RuleProblem, Simulation
+from desktop.domain.approval.rules import RuleProblem, Simulation
+from desktop.domain.text.hidden_characters import has_hidden
 from desktop.presenter.approvals.rules_editing import PATTERN_LIMIT, RuleEditor
 from desktop.presenter.approvals.rules_words import DECISIONS, is_project, split_pattern
 from desktop.presenter.common.folders import name_of

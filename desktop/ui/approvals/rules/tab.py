@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, QRect, Qt, QTimer
 from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
 
-from desktop.domain.rules import RuleView
+from desktop.domain.approval.rules import RuleView
 from desktop.presenter.approvals.rules_editing import RulesModels
 from desktop.presenter.approvals.rules_list import DRAFT, RuleRole
 from desktop.presenter.approvals.rules_words import DECISIONS, ORIGINS, from_words

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTableView, QToolTip
 
-from desktop.domain.rules import RuleView
+from desktop.domain.approval.rules import RuleView
 from desktop.presenter.approvals.rules_list import DRAFT, RuleRole
 from desktop.presenter.approvals.rules_words import (
     NEVER,

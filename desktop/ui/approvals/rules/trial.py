@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from desktop.domain.rules import RuleDecision, RuleDraft, SimulatedCall, Simulation
+from desktop.domain.approval.rules import RuleDecision, RuleDraft, SimulatedCall, Simulation
 from desktop.presenter.approvals.rules_editing import RuleEditor
 from desktop.presenter.approvals.rules_words import OUTCOMES
 from desktop.ui.approvals.rules.text import marked_line, reason_pieces, times_words, tip

@@ -8,9 +8,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame
 
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, FileBlock, GivenBlock, ImageBlock
-from desktop.domain.words import size_of, size_words
+from desktop.domain.text.words import size_of, size_words
 from desktop.presenter.common.words import human_count
 from desktop.ui.chat.composer.thumbnail import Run, Thumbnail
 from desktop.ui.transcript.pieces.pooled import Pool

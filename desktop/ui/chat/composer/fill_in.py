@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.domain.mcp import McpArgument, McpPrompt, McpPromptText, McpTemplate
+from desktop.domain.servers.mcp import McpArgument, McpPrompt, McpPromptText, McpTemplate
 from desktop.presenter.chat.from_servers import Fillable, FromServers
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.words import count_words
+from desktop.domain.text.words import count_words
 from desktop.presenter.approvals.granted import GrantLine
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.layout.containers import clear

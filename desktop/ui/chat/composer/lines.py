@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import Icon, StateLabel

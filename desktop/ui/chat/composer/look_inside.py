@@ -8,9 +8,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame
 
-from desktop.domain.mcp import McpRead, McpResource
 from desktop.domain.messages import ImageBlock
-from desktop.domain.words import size_of, size_words
+from desktop.domain.servers.mcp import McpRead, McpResource
+from desktop.domain.text.words import size_of, size_words
 from desktop.presenter.chat.from_servers import FromServers, kind_words
 from desktop.ui.chat.composer.thumbnail import Thumbnail
 from desktop.ui.theme import theme

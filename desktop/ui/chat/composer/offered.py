@@ -8,8 +8,8 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QFrame, QStyleOptionViewItem, QWidget
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.mcp import McpResource
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.servers.mcp import McpResource
 from desktop.presenter.chat.state import Offer
 from desktop.presenter.common.fuzzy import match
 from desktop.ui.theme import theme

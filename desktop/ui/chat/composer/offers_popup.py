@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.mcp import McpPrompt, McpResource, McpTemplate
+from desktop.domain.servers.mcp import McpPrompt, McpResource, McpTemplate
 from desktop.presenter.chat.from_servers import FromServers
 from desktop.presenter.chat.state import Offer
 from desktop.ui.chat.composer.fill_in import FillIn

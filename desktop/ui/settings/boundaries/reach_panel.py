@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
-from desktop.domain.reach import Agreement, Proof, ProofLine
+from desktop.domain.approval.reach import Agreement, Proof, ProofLine
 from desktop.presenter.settings.reach import ReachViewModel
 from desktop.presenter.settings.reach_tree import ROW, ShownRow
 from desktop.ui.settings.boundaries.reach_list import ReachList

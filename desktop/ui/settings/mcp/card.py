@@ -7,9 +7,9 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.domain.mcp import McpOffers
-from desktop.domain.sign_in import SignInFacts
-from desktop.domain.words import count_words
+from desktop.domain.servers.mcp import McpOffers
+from desktop.domain.servers.sign_in import SignInFacts
+from desktop.domain.text.words import count_words
 from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.settings.mcp.sign_in import SignInPanel, WaitingClock
 from desktop.ui.settings.mcp.state import LAST_LINES, start_waits, state_of, trouble, unseen_words

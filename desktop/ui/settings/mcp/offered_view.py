@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.mcp import McpPrompt, McpResource, McpTemplate
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.servers.mcp import McpPrompt, McpResource, McpTemplate
 from desktop.presenter.chat.from_servers import kind_words
 from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.settings.mcp.pager import Pager

@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
-from desktop.domain.mcp import McpOffers
-from desktop.domain.sign_in import SignInFacts
+from desktop.domain.servers.mcp import McpOffers
+from desktop.domain.servers.sign_in import SignInFacts
 from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.settings.mcp.card import run_buttons

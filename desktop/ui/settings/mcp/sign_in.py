@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.sign_in import SignInFacts, SignInScope
+from desktop.domain.servers.sign_in import SignInFacts, SignInScope
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.toggles import CheckBox
 from desktop.ui.widgets.layout.containers import Notice, caption_value, clear

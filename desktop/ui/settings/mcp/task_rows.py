@@ -7,7 +7,7 @@ import time
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.mcp import McpTask
+from desktop.domain.servers.mcp import McpTask
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import StateLabel

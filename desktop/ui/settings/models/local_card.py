@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QWidget
 
-from desktop.domain import words
 from desktop.domain.models import LocalServer, ModelInfo
+from desktop.domain.text import words
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.toggles import RadioRow

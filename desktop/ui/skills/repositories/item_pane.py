@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
-from desktop.domain.words import size_words
+from desktop.domain.text.words import size_words
 from desktop.presenter.skills.repositories import Item, ItemDetail, Repositories
 from desktop.presenter.skills.repository_words import Cell, banner_of, day_of, reach_table, take_words
 from desktop.ui.approvals.request.background import Background

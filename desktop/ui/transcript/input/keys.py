@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.ui.transcript.input.caret import CaretKeys
 from desktop.ui.transcript.pieces.base import Spot
 from desktop.ui.transcript.pieces.code import CodePiece

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextDocument, QTextFormat
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.ui.transcript.markdown.addresses import with_addresses
 from desktop.ui.transcript.markdown.inline_html import without_html
 from desktop.ui.transcript.markdown.model import TextRun

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 
 _CODE = r"(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)|\\[<\[])"
 _COMMENT = r"<!--(?!-?>)(?>(?:(?!-->).)*)-->"

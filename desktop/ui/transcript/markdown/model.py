@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 BlockKind = Literal["paragraph", "heading", "code", "table", "rule", "math"]
 ContainerKind = Literal["quote", "item"]

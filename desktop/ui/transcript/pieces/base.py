@@ -12,7 +12,7 @@ from dataclasses import field
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.text_box import Marked, TextBox
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPointF, QRectF
 
 from desktop.domain.code import lines_of
-from desktop.domain.words import size_words
+from desktop.domain.text.words import size_words
 from desktop.presenter.transcript.items import CodeText, NestedCall, ToolPart
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.code_lines import LineNumbers, numbered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.ui.transcript.pieces.highlight import Span, highlight
 from desktop.ui.transcript.pieces.text_box import TextBox
 

@@ -14,7 +14,7 @@ from PySide6.QtCore import QByteArray, QObject, QRectF, QSizeF, Signal
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from desktop.domain.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module
 
 # In a worker, at the first formula.
 if TYPE_CHECKING:

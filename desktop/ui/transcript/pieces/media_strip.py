@@ -13,7 +13,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.transcript.items import AttachmentPart, MediaPart
 from desktop.ui.theme.raster_images import fitted, raster_image
 from desktop.ui.transcript.pieces.base import Canvas, Spot

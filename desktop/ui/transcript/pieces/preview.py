@@ -5,10 +5,10 @@ The whole diff is the request's own view; this only shows that there is one. Eve
 
 from __future__ import annotations
 
-from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import PermissionRequest
-from desktop.domain.sequences import in_common
-from desktop.domain.words import count_words, size_of, size_words
+from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.sequences import in_common
+from desktop.domain.text.words import count_words, size_of, size_words
 from desktop.presenter.approvals.command_summary import summarise_command
 from desktop.presenter.approvals.outcome_words import brief_words
 from desktop.ui.theme.paint import badge_look

@@ -8,7 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage
 
-from desktop.domain.words import size_words
+from desktop.domain.text.words import size_words
 from desktop.presenter.transcript.items import AttachmentPart, GivenPart, NoticePart, ReasoningPart
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.look import PageLook

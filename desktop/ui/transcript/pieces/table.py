@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
-from desktop.domain.lazy_pattern import lazy_pattern
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.markdown.model import Block
 from desktop.ui.transcript.markdown.text import cells_of

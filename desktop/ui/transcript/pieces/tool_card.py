@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
-from desktop.domain.words import size_words
+from desktop.domain.text.words import size_words
 from desktop.presenter.transcript.items import ToolPart
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.look import PageLook

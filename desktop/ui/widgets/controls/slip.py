@@ -10,7 +10,7 @@ from typing import Protocol
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 
 RESTING_S = 0.7
 """Seconds for which another request hears no press at the place where the last answer was given, and no key."""

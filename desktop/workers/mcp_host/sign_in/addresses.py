@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from desktop.domain.nearness import Nearness, named
+from desktop.domain.web.nearness import Nearness, named
 
 
 def refused(url: str, limit: Nearness) -> str:

@@ -35,7 +35,7 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.workers.inside import CallError
 from desktop.workers.mcp_host.sign_in.addresses import refused
 from desktop.workers.mcp_host.sign_in.guard import GuardedClient, limit_of

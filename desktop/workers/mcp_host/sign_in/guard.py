@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 
-from desktop.domain.nearness import Nearness, named, nearness
+from desktop.domain.web.nearness import Nearness, named, nearness
 from desktop.workers.inside import CallError
 from desktop.workers.mcp_host.sign_in.addresses import refused
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.domain.scrub import scrub
+from desktop.domain.text.scrub import scrub
 from desktop.workers.inside import CallError, WorkerCall
 from desktop.workers.mcp_host.auth import secrets_of
 from desktop.workers.mcp_host.sign_in.flow import SignInClient, looked, signed_in

@@ -12,7 +12,7 @@ import hmac
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
 
-from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.workers.inside import CallError
 
 WAIT_S = 300.0

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from shots import changes as shots
 
-from desktop.domain.file_changes import ABSENT, ChangedFile, FileChange, FileState
-from desktop.domain.undo import LaterChange, ThreadChanges, UndoConflict, UndoPreview
+from desktop.domain.files.changes import ABSENT, ChangedFile, FileChange, FileState
+from desktop.domain.files.undo import LaterChange, ThreadChanges, UndoConflict, UndoPreview
 from desktop.presenter.changes import words
 from desktop.presenter.changes.rows import call_rows, file_rows
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from desktop.domain.context import Account
-from desktop.domain.events import ContextMeasured, ContextSummarising, RunStarted
+from desktop.domain.runs.events import ContextMeasured, ContextSummarising, RunStarted
 from desktop.models.scripted import fails, says
 from desktop.presenter.transcript.items import NoticePart, ToolPart
 from desktop.presenter.transcript.live_threads import LiveThreads

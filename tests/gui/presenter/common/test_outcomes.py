@@ -4,8 +4,8 @@ from typing import get_args
 
 import pytest
 
-from desktop.domain.events import END_KINDS, EndReason, end_kind
-from desktop.domain.permission import UNANSWERED, Choice, DecidedBy
+from desktop.domain.approval.permission import UNANSWERED, Choice, DecidedBy
+from desktop.domain.runs.events import END_KINDS, EndReason, end_kind
 from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS, ENDINGS
 from desktop.presenter.transcript.items import CallState
 from desktop.ui.theme.paint import STATES

@@ -9,9 +9,9 @@ import pytest
 from shots.run_panel import RUN, THREAD, SampleService, node, request, sample
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.events import RunEnded, RunTreeChanged
-from desktop.domain.run_tree import BY_HAND, NodeFacts, NodeState, StoredRun
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.events import RunEnded, RunTreeChanged
+from desktop.domain.runs.supervision import ExecutionBudget
+from desktop.domain.runs.tree import BY_HAND, NodeFacts, NodeState, StoredRun
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.run_panel.budget import LIMITS, limit_lines, read_budget, read_limit, shown
 from desktop.presenter.run_panel.nodes import MAX_ENDED, AgentTree

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.models import ModelRef
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel

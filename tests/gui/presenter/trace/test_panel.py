@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import StoreError
-from desktop.domain.events import (
+from desktop.domain.runs.events import (
     AgentTraced,
     Event,
     MessageClosed,
@@ -20,9 +20,9 @@ from desktop.domain.events import (
     ToolCallFinished,
     ToolCallStarted,
 )
-from desktop.domain.limits import Limit
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.traces import TraceEntry
 from desktop.domain.threads import RunRecord
-from desktop.domain.traces import TraceEntry
 from desktop.presenter.events.backlog import EventBacklog
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.trace.panel import KEPT, TraceViewModel

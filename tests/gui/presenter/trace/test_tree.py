@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.limits import Limit
-from desktop.domain.traces import TYPES, TraceEntry
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.traces import TYPES, TraceEntry
 from desktop.presenter.trace.budget import budget_lines
 from desktop.presenter.trace.node import Axis, TraceNode
 from desktop.presenter.trace.panel import grown

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from desktop.domain.events import MessageClosed, MessageOpened, ToolCallFinished, ToolCallStarted
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.events import MessageClosed, MessageOpened, ToolCallFinished, ToolCallStarted
 from desktop.presenter.transcript.build import tool_part
 from desktop.presenter.transcript.code_calls import code_of, code_summary, ran
 from desktop.presenter.transcript.items import CodeText, NestedCall, ToolPart

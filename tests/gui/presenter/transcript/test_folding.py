@@ -2,7 +2,8 @@
 
 import pytest
 
-from desktop.domain.events import (
+from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.events import (
     Event,
     MessageClosed,
     MessageOpened,
@@ -12,7 +13,6 @@ from desktop.domain.events import (
     ToolCallFinished,
     ToolCallStarted,
 )
-from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.transcript.build import build_items
 from desktop.presenter.transcript.folding import LOOSE, MAXIMUM, fold_calls

@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from desktop.domain.events import (
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision, PermissionRequest
+from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
+from desktop.domain.runs.events import (
     MessageClosed,
     MessageOpened,
     ReasoningArrived,
@@ -17,9 +20,6 @@ from desktop.domain.events import (
     ToolCallWaiting,
     ToolCallWriting,
 )
-from desktop.domain.judgement import Category
-from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
-from desktop.domain.permission import Decision, PermissionRequest
 from desktop.presenter.transcript.items import NoticePart, TextPart, ToolPart
 from desktop.presenter.transcript.live_answer import Delta, LiveAnswer
 

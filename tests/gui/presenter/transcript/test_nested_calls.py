@@ -2,7 +2,10 @@
 
 import pytest
 
-from desktop.domain.events import (
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision, PermissionRequest
+from desktop.domain.messages import ToolCallBlock, ToolResultBlock
+from desktop.domain.runs.events import (
     MessageClosed,
     MessageOpened,
     RunEnded,
@@ -11,9 +14,6 @@ from desktop.domain.events import (
     ToolCallStarted,
     ToolCallWaiting,
 )
-from desktop.domain.judgement import Category
-from desktop.domain.messages import ToolCallBlock, ToolResultBlock
-from desktop.domain.permission import Decision, PermissionRequest
 from desktop.pipeline.nested import NestedSink
 from desktop.presenter.transcript.build import tool_part
 from desktop.presenter.transcript.items import NestedCall, ToolPart

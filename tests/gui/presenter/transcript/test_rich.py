@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import ToolCallAdvanced
+from desktop.domain.runs.events import ToolCallAdvanced
 from desktop.presenter.transcript.items import LinkPart, ShownProgress
 from desktop.presenter.transcript.rich import embedded_of, links_of, progress_of, table_of, task_words
 

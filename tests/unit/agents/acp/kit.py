@@ -13,9 +13,9 @@ from typing import Any
 
 from desktop.app.wiring.runtime import build_services
 from desktop.app.wiring.services import Services
-from desktop.domain.audit import AuditFilter
+from desktop.domain.approval.audit import AuditFilter
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
-from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.threads import MessageRecord
 from desktop.services.definitions.others import name_of
 from desktop.settings import SettingsService

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.audit import AuditFilter
-from desktop.domain.events import RunEnded
+from desktop.domain.approval.audit import AuditFilter
+from desktop.domain.runs.events import RunEnded
 from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.acp.kit import Desk, desk, shown
 

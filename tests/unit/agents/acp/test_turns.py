@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError
-from desktop.domain.events import ToolCallOutput
-from desktop.domain.judgement import Category
+from desktop.domain.runs.events import ToolCallOutput
 from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.acp.kit import SERVERS, Desk, desk, shown
 

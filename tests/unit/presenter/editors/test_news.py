@@ -1,6 +1,6 @@
 """What an editor is told in one go."""
 
-from desktop.domain.events import Event, ReasoningArrived, RunEnded, TextArrived
+from desktop.domain.runs.events import Event, ReasoningArrived, RunEnded, TextArrived
 from desktop.presenter.editors.news import merged
 
 

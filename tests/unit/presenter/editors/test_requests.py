@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.judgement import Category, Judgement
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.approval.judgement import Category, Judgement
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.approvals.request_facts import request_facts
 from desktop.presenter.editors.fences import cut, fenced
 from desktop.presenter.editors.requests import (

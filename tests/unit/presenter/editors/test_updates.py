@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import ToolCallFinished, ToolCallOutput, ToolCallStarted
 from desktop.domain.messages import AudioBlock, ImageBlock
+from desktop.domain.runs.events import ToolCallFinished, ToolCallOutput, ToolCallStarted
 from desktop.presenter.editors.prompts import path_of, plain_name
 from desktop.presenter.editors.updates import (
     HIDDEN_VALUE,

@@ -11,8 +11,8 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, ToolFailure
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.boundary.opening import PathWalker
 from desktop.safety.confinement.process import GroupRunner

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.consents import Consent
+from desktop.domain.approval.consents import Consent
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Access, ProcessSpec
 from desktop.safety.boundary.closed_places import judged
 from desktop.safety.boundary.consents import MAX_CONSENTS, Consents

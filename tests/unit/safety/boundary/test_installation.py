@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Access, ProcessSpec
 from desktop.safety.boundary.installation import installation, without_inner
 from desktop.safety.boundary.opening import BoundaryFiles

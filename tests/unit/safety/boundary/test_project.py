@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import BoundaryViolation
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access
-from desktop.domain.work_place import WorkPlace
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy, only_granted
 from desktop.safety.boundary.project import closed_because

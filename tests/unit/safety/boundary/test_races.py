@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, ToolFailure
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Access, GuardedFiles, ProcessSpec
 from desktop.safety.boundary.opening import PathWalker
 from desktop.safety.confinement.process import GroupRunner

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from desktop.domain.errors import ToolFailure
-from desktop.domain.file_changes import ABSENT, FileChange, FileState
+from desktop.domain.files.changes import ABSENT, FileChange, FileState
 from desktop.safety.changes.states import state_of
 
 Tree = dict[str, str | bytes | tuple[str] | None]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import BoundaryViolation, BugError, ToolFailure
-from desktop.domain.file_changes import ABSENT, FileChange, FileState
+from desktop.domain.files.changes import ABSENT, FileChange, FileState
 from desktop.safety.boundary.opening import PathWalker
 from desktop.safety.changes.apply import JournaledApplier
 from desktop.safety.changes.renames import Renames

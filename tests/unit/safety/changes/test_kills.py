@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.file_changes import FileState
+from desktop.domain.files.changes import FileState
 from desktop.safety.changes.journal import journals_in
 from tests.unit.safety.changes.committing import applier, trees
 from tests.unit.safety.changes.kit import build, tree_of

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import pytest
 
 from desktop.domain.errors import ToolFailure
-from desktop.domain.file_changes import ABSENT, FileChange
+from desktop.domain.files.changes import ABSENT, FileChange
 from desktop.safety.boundary.opening import PathWalker
 from desktop.safety.changes.checking import Checking
 from desktop.safety.changes.handles import OpenFolders

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.pipeline.skills.python_worker import _needed
 from desktop.safety.confinement.process import GroupRunner
@@ -330,7 +330,7 @@ import asyncio, sys
 sys.path.insert(0, {root!r})
 from pathlib import Path
 from desktop.safety.confinement.select import SystemConfinement
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec, SafetySettings
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement.process import GroupRunner

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.confinement.landlock import PORTS_ABI
 from desktop.safety.confinement.process import GroupRunner

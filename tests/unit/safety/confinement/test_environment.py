@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import SecretsUnavailable, ToolFailure
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import DEFAULT_ENVIRONMENT, ProcessSpec, SafetySettings
 from desktop.safety.confinement.environment import AllowlistEnvironment, needs_admin
 from desktop.safety.confinement.process import GroupRunner

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.confinement.environment import AllowlistEnvironment, needs_admin
 from desktop.safety.confinement.environment_names import usable_path

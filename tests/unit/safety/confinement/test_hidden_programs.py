@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.safety.confinement import reports as confinement_reports
 from desktop.safety.confinement.memory import is_over, limit_of

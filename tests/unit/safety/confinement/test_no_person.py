@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.permission import AuditEntry
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.permission import AuditEntry
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.safety.confinement.output import OutputCollector, plain
 from desktop.safety.confinement.process import GroupRunner, default_launcher
@@ -178,7 +178,7 @@ async def test_the_death_of_the_app_ends_what_it_started(tmp_path: Path) -> None
     script = f"""
 import asyncio, sys
 sys.path.insert(0, {str(Path.cwd())!r})
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.confinement.process import GroupRunner, default_launcher
 spec = ProcessSpec(("bash", "-c", "setsid sleep 4601 & sleep 4602"), "/tmp", {{"PATH": "/usr/bin:/bin"}})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec, SafetySettings
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement.bubblewrap import MAX_PROCESSES

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation, ToolFailure
-from desktop.domain.judgement import Category
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.files.work_place import NOWHERE
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import Access, ProcessOutcome, ProcessSpec
 from desktop.domain.tools import ToolCallContext
-from desktop.domain.work_place import NOWHERE
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.landlock import readable
 from desktop.safety.confinement.process import GroupRunner

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.tools import ToolCallContext, ToolResult
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.process import GroupRunner

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from desktop.domain.copied_folders import CopyKind
+from desktop.domain.files.copied_folders import CopyKind
 from desktop.safety.confinement.select import Kind
 from tests.unit.safety.outcomes.rehearsals import KINDS, Rehearsals, rehearsals
 from tests.unit.safety.world import World

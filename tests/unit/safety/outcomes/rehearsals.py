@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.copied_folders import CopyKind
-from desktop.domain.outcomes import CommandCopy, OutcomeReading
+from desktop.domain.files.copied_folders import CopyKind
+from desktop.domain.files.outcomes import CommandCopy, OutcomeReading
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement

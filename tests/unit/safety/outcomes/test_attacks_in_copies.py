@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement
 from desktop.safety.outcomes.copies import Copies

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.outcomes import NoCopy
+from desktop.domain.files.outcomes import NoCopy
 from desktop.safety.boundary.mounts import Mounts
 from desktop.safety.confinement.profile import SandboxProfile
 from desktop.safety.outcomes.copies import Copies

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.file_changes import ABSENT
+from desktop.domain.files.changes import ABSENT
 from desktop.safety.outcomes.reading import CopyFindings, read_overlay
 from tests.unit.safety.outcomes.rehearsals import Rehearsals, lines, tree
 

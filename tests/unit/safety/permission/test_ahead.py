@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.tools import PreCheck, StandsFor
 from tests.unit.safety.permission.test_gate import Call, GateBench, Person
 

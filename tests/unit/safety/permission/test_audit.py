@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.permission import AuditEntry
+from desktop.domain.approval.permission import AuditEntry
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.permission.audit import MAX_TEXT, RedactedLog

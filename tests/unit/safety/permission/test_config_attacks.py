@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, ToolFailure
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.files.work_place import NOWHERE
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import ProcessSpec
 from desktop.domain.tools import ToolCallContext
-from desktop.domain.work_place import NOWHERE
 from desktop.pipeline.skills.python_worker import _needed
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.consents import Consent
-from desktop.domain.file_changes import ABSENT, FileChange, FileState
-from desktop.domain.outcomes import LeftOut, OutcomeReading
-from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.thread_modes import ThreadMode
+from desktop.domain.approval.consents import Consent
+from desktop.domain.approval.permission import Decision, PermissionRequest
+from desktop.domain.approval.thread_modes import ThreadMode
+from desktop.domain.files.changes import ABSENT, FileChange, FileState
+from desktop.domain.files.outcomes import LeftOut, OutcomeReading
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.tools import PreCheck
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.permission.trust_rules import TrustRule

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category, Judgement
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.errors import ConfigurationError, StoreFull
-from desktop.domain.judgement import Category, Judgement
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import PreCheck, ToolSpec
 from desktop.safety.permission.gate import PermissionGate, digest_of

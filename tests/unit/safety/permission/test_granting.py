@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from desktop.domain.bounded_grants import GrantBounds
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Decision
+from desktop.domain.approval.bounded_grants import GrantBounds
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision
 from desktop.domain.tools import PreCheck
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.permission.trust_rules import TrustRule

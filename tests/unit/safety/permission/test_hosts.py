@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.tools import PreCheck
 from desktop.safety.permission.decide import answer
 from desktop.safety.permission.trust_rules import rule_from

@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from tests.unit.safety.permission.test_gate import Call, GateBench, Person
 
 

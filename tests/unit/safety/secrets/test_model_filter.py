@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ModelBadRequest, ModelStreamBroken
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.models import Finished, ModelRef, ModelRequest, ReasoningDelta, TextDelta, ToolCallProgress
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.safety.secrets.model_filter import MaskedModel
 from desktop.safety.secrets.redaction import SecretRedactor
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.domain.scrub import scrub
+from desktop.domain.text.scrub import scrub
 from desktop.safety.secrets.redaction import REDACTED, SecretRedactor
 
 KEY = "sk-live-Q7/w+9Zr&x\"K'4<äT>b2Mv0pN8"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category, CommandPart
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.safety import ShellReading
 from desktop.domain.tools import PreCheck
 from desktop.safety.permission.decide import answer, call_facts

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.judgement import Category
 from desktop.safety.permission.decide import answer
 from desktop.services.rules.text import read_rule
 from desktop.services.rules.trust import TrustRules

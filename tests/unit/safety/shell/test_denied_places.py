@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from tests.unit.safety.world import World
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from desktop.domain.network_use import network_of
+from desktop.domain.approval.network_use import network_of
 from tests.unit.safety.shell.command_patterns import Patterns
 from tests.unit.safety.world import World
 

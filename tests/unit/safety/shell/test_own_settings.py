@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from desktop.domain.network_use import network_of
+from desktop.domain.approval.network_use import network_of
 from tests.harness.timeouts import WAIT_S
 from tests.unit.safety.shell.command_patterns import Patterns
 from tests.unit.safety.world import World

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import SettingsError
-from desktop.domain.judgement import Category
 from desktop.domain.safety import Access
 from desktop.safety.shell.programs import blocklist
 from tests.harness.timeouts import Beat

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.safety.shell.programs.builtins import WITHOUT_OPTIONS
 from desktop.safety.shell.programs.wrappers import TOO_MANY
 from tests.unit.safety.shell.command_patterns import Patterns

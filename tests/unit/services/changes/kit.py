@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.files.undo import UndoPreview
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.threads import ThreadRecord
 from desktop.domain.tools import ToolCallContext
-from desktop.domain.undo import UndoPreview
 from desktop.safety.changes.apply import JournaledApplier
 from desktop.safety.secrets.key_files import holds_keys
 from desktop.services.changes.recording import Keeping, KeepingRecorder

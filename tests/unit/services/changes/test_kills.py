@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.file_changes import FileState
+from desktop.domain.files.changes import FileState
 from desktop.safety.changes.states import state_of
 from tests.unit.services.changes.kit import calls_in
 

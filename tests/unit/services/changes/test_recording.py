@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import BoundaryViolation, KnownError, StoreError, ToolFailure
-from desktop.domain.file_changes import ABSENT, FileChange
+from desktop.domain.files.changes import ABSENT, FileChange
 from desktop.domain.safety import GuardedFiles
 from desktop.services.changes import recording
 from tests.harness.timeouts import WAIT_S

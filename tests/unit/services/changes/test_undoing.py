@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import BoundaryViolation, NotFound, StoreError, ToolFailure
-from desktop.domain.file_changes import ABSENT, FileChange
-from desktop.domain.undo import UndoPreview, of_agent, of_run, since, standing
+from desktop.domain.files.changes import ABSENT, FileChange
+from desktop.domain.files.undo import UndoPreview, of_agent, of_run, since, standing
 from tests.unit.safety.changes.kit import KeptContents, file_state, tree_of
 from tests.unit.services.changes.kit import Calls
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.undo import UndoConflict, UndoPreview
+from desktop.domain.files.undo import UndoConflict, UndoPreview
 from tests.unit.services.changes.kit import Calls
 
 FILES, SLOTS = 4, 8

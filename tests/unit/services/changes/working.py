@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from desktop.domain.file_changes import ABSENT, FileChange
+from desktop.domain.files.changes import ABSENT, FileChange
 from desktop.safety.changes.states import state_of
 from tests.unit.safety.changes.kit import KeptContents, file_state
 from tests.unit.services.changes.kit import Calls, calls_in

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.harness import hide_qt
 from desktop.app.wiring.runtime import build_services
 from desktop.settings import SettingsService
-from desktop.domain.permission import Decision
+from desktop.domain.approval.permission import Decision
 
 
 class Nobody:

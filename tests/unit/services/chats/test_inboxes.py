@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.events import AgentListening
+from desktop.domain.runs.events import AgentListening
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.chats.inboxes import LONGEST, Inboxes
 from tests.harness.timeouts import WAIT_S

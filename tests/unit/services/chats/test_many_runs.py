@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.messages import ToolCallBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.supervision.tree import TreeNode
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import World, world

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.events import RunEnded, RunStarted, ThreadChanged
 from desktop.domain.models import ModelRequest
-from desktop.domain.supervision import Priority
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.events import RunEnded, RunStarted, ThreadChanged
+from desktop.domain.runs.supervision import Priority
 from desktop.models.scripted import ScriptedModel, fails, says
 from desktop.services.chats.model_titles import SYSTEM, clean_title
 from desktop.supervision.model_queue import ModelQueue

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.effects import is_digest
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError
-from desktop.domain.events import (
+from desktop.domain.messages import FileBlock, ImageBlock, NoticeBlock, TextBlock, ToolResultBlock
+from desktop.domain.models import TextDelta
+from desktop.domain.runs.effects import is_digest
+from desktop.domain.runs.events import (
     ContextMeasured,
     MessageClosed,
     MessageOpened,
@@ -23,9 +26,6 @@ from desktop.domain.events import (
     UserMessageDelivered,
     UserMessageQueued,
 )
-from desktop.domain.judgement import Category
-from desktop.domain.messages import FileBlock, ImageBlock, NoticeBlock, TextBlock, ToolResultBlock
-from desktop.domain.models import TextDelta
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.supervision.tasks import RunSlots
 from tests.harness.store import copy_database

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.effects import is_digest
-from desktop.domain.events import RunTreeChanged, TextArrived
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.models import TextDelta
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.effects import is_digest
+from desktop.domain.runs.events import RunTreeChanged, TextArrived
+from desktop.domain.runs.supervision import ExecutionBudget
+from desktop.domain.runs.tree import NodeState
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.recovery.history import call_outcomes
 from tests.unit.agents.script import Hang, Script

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel
 from desktop.skills.catalogue.roots import SearchRoot
 from tests.unit.services.kit import ROOT, world

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import StoreFull
-from desktop.domain.events import (
+from desktop.domain.messages import NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock, Usage
+from desktop.domain.runs.events import (
     AgentTraced,
     RetryScheduled,
     RunEnded,
@@ -16,8 +17,7 @@ from desktop.domain.events import (
     ToolCallFinished,
     ToolCallStarted,
 )
-from desktop.domain.messages import NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock, Usage
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.services.chats.traces import BATCH, KEPT_OF_A_RUN, TraceKeeper, TraceService, assembled
 from desktop.supervision.budgets import BudgetTracker

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.supervision import RUN_ROUNDS, ExecutionBudget, Supervision
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.supervision import RUN_ROUNDS, ExecutionBudget, Supervision
 from desktop.models.scripted import ScriptedModel
 from desktop.services.chats.tree_actions import RunTreeService
 from tests.unit.services.kit import world

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import ConfigurationError, StoreError
-from desktop.domain.events import RunEnded, RunTreeChanged
-from desktop.domain.run_tree import NodeFacts, NodeState, facts_from_plain, facts_to_plain
-from desktop.domain.supervision import ExecutionBudget, Priority
+from desktop.domain.runs.events import RunEnded, RunTreeChanged
+from desktop.domain.runs.supervision import ExecutionBudget, Priority
+from desktop.domain.runs.tree import NodeFacts, NodeState, facts_from_plain, facts_to_plain
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.chats.tree_actions import RunTreeService

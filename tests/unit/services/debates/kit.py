@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain.debates import DebateSetup, DebateState, SideSetup, TurnRecord
-from desktop.domain.events import DebateChanged, SideTurnEnded
 from desktop.domain.models import ModelClient
+from desktop.domain.runs.events import DebateChanged, SideTurnEnded
 from desktop.domain.tools import ToolResult
 from desktop.services.debates.service import DebateService
 from desktop.skills.catalogue.roots import SearchRoot

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.call_facts import CallFacts
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import TextDelta

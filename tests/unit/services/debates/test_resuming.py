@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.effects import EffectRecord, call_key
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.messages import Block, StopReason, TextBlock, ToolCallBlock, ToolResultBlock, Usage
+from desktop.domain.runs.effects import EffectRecord, call_key
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.recovery.resume import conclude_settled

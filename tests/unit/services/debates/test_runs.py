@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.debates import NO_RESPONSE
 from desktop.domain.errors import ConfigurationError, KnownError, ModelServerError
-from desktop.domain.events import (
+from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.models import Finished, ReasoningDelta, TextDelta
+from desktop.domain.runs.events import (
     MessageOpened,
     RunEnded,
     RunStarted,
@@ -17,10 +20,7 @@ from desktop.domain.events import (
     TextArrived,
     UserMessageDelivered,
 )
-from desktop.domain.judgement import Category
-from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock
-from desktop.domain.models import Finished, ReasoningDelta, TextDelta
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.supervision.tasks import RunSlots
 from tests.unit.agents.script import USAGE, Hang, Script, call

@@ -13,7 +13,7 @@ import pytest
 
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.supervision import Priority
+from desktop.domain.runs.supervision import Priority
 from desktop.services.definitions.book import AgentBook, AgentFiles, AgentFolder
 from desktop.services.definitions.saving import definition_text
 from desktop.services.definitions.text import MAX_BYTES, read_raw, read_text, text_of

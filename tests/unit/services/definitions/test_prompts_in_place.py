@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from desktop.app.wiring.skills import PinFile
+from desktop.domain.approval.judgement import Category
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.judgement import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.agents.editing import AgentService
 from desktop.services.debates.service import DebateService

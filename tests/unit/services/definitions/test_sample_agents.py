@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.events import RunEnded
+from desktop.domain.runs.events import RunEnded
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.debates.calls import CalledDebates
 from desktop.services.debates.service import DebateService

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import ToolCallFinished
+from desktop.domain.approval.judgement import Category
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolResultBlock
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.events import ToolCallFinished
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.turns.unattended import terms_of
 from desktop.skills.patterns.paths import Where

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.run_tree import NodeState
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.tree import NodeState
 from desktop.domain.safety import SafetySettings
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.skills.python_worker import MAX_UNDER_WAY, PythonWorker

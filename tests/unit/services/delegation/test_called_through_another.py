@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import RunEnded, ToolCallFinished, ToolCallStarted
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.messages import NoticeBlock, ToolCallBlock
+from desktop.domain.runs.events import RunEnded, ToolCallFinished, ToolCallStarted
 from desktop.models.outgoing import parts
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.confinement.code_profile import code_sandbox_profile

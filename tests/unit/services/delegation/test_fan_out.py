@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from desktop.agents.skill.fan_out import AT_ONCE
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta
-from desktop.domain.permission import Decision
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.supervision import ExecutionBudget
+from desktop.domain.runs.tree import NodeState
 from desktop.recovery.resume import conclude_settled
 from desktop.services.delegation.retention import forget_children
 from tests.harness.timeouts import WAIT_S

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry
 from desktop.domain.errors import KnownError
-from desktop.domain.events import RunEnded, ToolCallFinished
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.judgement import Category
-from desktop.domain.permission import AuditEntry
+from desktop.domain.runs.events import RunEnded, ToolCallFinished
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.safety import SafetySettings
-from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.chats.active_run import MAX_HANDOVERS

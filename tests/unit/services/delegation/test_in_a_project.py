@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from tests.unit.agents.script import Script, call
 from tests.unit.agents.script import calls as asks
 from tests.unit.agents.script import says as speaks

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError
-from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget, SpawnBudget
+from desktop.domain.runs.supervision import ExecutionBudget, SpawnBudget
+from desktop.domain.runs.tree import NodeState
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.debates.judge import JUDGE

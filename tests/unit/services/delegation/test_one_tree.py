@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from desktop.agents.hosted.metrics import Metrics
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import NotFound
-from desktop.domain.events import RunTreeChanged, SideTurnEnded, ToolCallAnswered, ToolCallWaiting
-from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.events import RunTreeChanged, SideTurnEnded, ToolCallAnswered, ToolCallWaiting
+from desktop.domain.runs.supervision import ExecutionBudget
+from desktop.domain.runs.tree import NodeState
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.delegation.retention import DELETED_DAYS, forget_children, forget_deleted
 from tests.harness.timeouts import WAIT_S

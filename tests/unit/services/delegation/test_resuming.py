@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import RunEnded
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.ids import new_id
-from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.runs.events import RunEnded
 from desktop.domain.tools import ToolCallContext
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallRequest

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.events import RunEnded
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.judgement import Category
-from desktop.domain.permission import AuditEntry
+from desktop.domain.runs.events import RunEnded
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.safety import SafetySettings
-from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.rules.trust import TrustRules

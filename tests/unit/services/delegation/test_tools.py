@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ModelServerError
-from desktop.domain.events import RunEnded, RunTreeChanged, TextArrived
-from desktop.domain.judgement import Category
 from desktop.domain.messages import NoticeBlock, ToolResultBlock
 from desktop.domain.models import ModelClient
-from desktop.domain.permission import Decision
-from desktop.domain.supervision import Priority, SpawnBudget
+from desktop.domain.runs.events import RunEnded, RunTreeChanged, TextArrived
+from desktop.domain.runs.supervision import Priority, SpawnBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallContext
 from desktop.services.definitions.book import AgentBook

@@ -9,7 +9,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from desktop.domain.work_place import WorkPlace
+from desktop.domain.files.work_place import WorkPlace
 from desktop.services.projects.offers import offers_in
 from tests.unit.safety.world import World as Places
 from tests.unit.services.skills.repositories.kit import Place, item

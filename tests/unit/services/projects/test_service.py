@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import KnownError
-from desktop.domain.events import ThreadChanged
+from desktop.domain.runs.events import ThreadChanged
 from desktop.safety.boundary.choosing import judged_folder
 from desktop.services.projects.instructions import ProjectInstructions
 from desktop.services.projects.service import MAX_RECENT, ProjectService

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.approval.reach import Agreement, Proof
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.reach import Agreement, Proof
 from desktop.domain.safety import Access, ConfinementKind, PathVerdict
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline

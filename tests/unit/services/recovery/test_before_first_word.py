@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.models.scripted import calls, fails, says
 from desktop.recovery.resume import conclude_settled
 from tests.harness.timeouts import WAIT_S

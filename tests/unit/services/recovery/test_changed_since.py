@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallContext
 from tests.unit.services.delegation.test_resuming import ASKS_HELPER, EffectRequest, Pen, begin, go_on, write

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.events import ToolCallFinished
+from desktop.domain.approval.permission import Decision
 from desktop.domain.messages import NoticeBlock
-from desktop.domain.permission import Decision
+from desktop.domain.runs.events import ToolCallFinished
 from desktop.domain.threads import RunRecord
 from desktop.models.scripted import ScriptedModel, says
 from desktop.recovery.resume import conclude_settled

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.effects import call_key
-from desktop.domain.events import ToolCallFinished
+from desktop.domain.approval.permission import Decision
 from desktop.domain.messages import ToolResultBlock
-from desktop.domain.permission import Decision
+from desktop.domain.runs.effects import call_key
+from desktop.domain.runs.events import ToolCallFinished
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.recovery.resume import conclude_settled
 from desktop.recovery.words import DONE_BEFORE, SAID_DONE, SKIPPED

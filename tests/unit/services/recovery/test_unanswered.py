@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import ToolCallFinished
+from desktop.domain.approval.permission import Decision
 from desktop.domain.messages import ToolResultBlock
-from desktop.domain.permission import Decision
+from desktop.domain.runs.events import ToolCallFinished
 from desktop.domain.threads import ThreadEnd
 from desktop.models.scripted import ScriptedModel, says
 from desktop.pipeline.context import CallContext

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category, CommandPart
+from desktop.domain.approval.permission import PermissionRequest, RuleRecord
+from desktop.domain.approval.rules import RuleDraft, RuleView
 from desktop.domain.errors import KnownError
-from desktop.domain.judgement import Category, CommandPart
-from desktop.domain.permission import PermissionRequest, RuleRecord
-from desktop.domain.rules import RuleDraft, RuleView
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.rules.calls import recorded
 from desktop.services.rules.editing import RuleService

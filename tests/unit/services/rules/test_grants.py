@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from desktop.domain.bounded_grants import GrantBounds
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.bounded_grants import GrantBounds
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ConfigurationError, NotFound
-from desktop.domain.judgement import Category
 from desktop.domain.threads import ThreadRecord
 from desktop.services.rules.grants import GrantBook
 from desktop.skills.patterns.paths import Where

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Decision
-from desktop.domain.rules import RuleDraft
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision
+from desktop.domain.approval.rules import RuleDraft
+from desktop.domain.files.work_place import NOWHERE
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.tools import PreCheck
-from desktop.domain.work_place import NOWHERE
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.rules.editing import RuleService

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.judgement import Category
-from desktop.domain.rules import RuleDraft, Simulation
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.rules import RuleDraft, Simulation
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.rules.calls import facts_of, recorded
 from desktop.services.rules.editing import RuleService

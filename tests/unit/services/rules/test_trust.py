@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.domain.call_facts import CallFacts
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import RuleRecord
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.judgement import Category
-from desktop.domain.permission import RuleRecord
 from desktop.domain.tools import PreCheck, ToolSpec
 from desktop.safety.permission.decide import call_facts
 from desktop.safety.permission.trust_rules import TrustRule, escape_glob

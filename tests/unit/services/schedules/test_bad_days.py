@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
-from desktop.domain.events import MessageOpened, RunWaiting, ToolCallFinished
 from desktop.domain.jobs import JobPolicy, JobRun
-from desktop.domain.judgement import Category
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.events import MessageOpened, RunWaiting, ToolCallFinished
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import calls, fails, says
 from desktop.services.definitions.book import AgentBook
 from desktop.services.schedules.service import MAX_JOBS

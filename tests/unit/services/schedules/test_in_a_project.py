@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.judgement import Category
 from desktop.domain.tools import PreCheck
 from desktop.models.scripted import calls, says
 from desktop.safety.boundary.choosing import judged_folder

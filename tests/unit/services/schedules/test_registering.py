@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import Denied
+from desktop.domain.files.work_place import NOWHERE
 from desktop.domain.messages import ToolResultBlock
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.tools import ToolCallContext
-from desktop.domain.work_place import NOWHERE
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.schedules.registering import ScheduleCreate, SkillRegister
 from desktop.services.schedules.service import JobService, JobSurroundings

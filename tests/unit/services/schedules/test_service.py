@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
-from desktop.domain.events import ToolCallFinished
 from desktop.domain.jobs import Job, JobPolicy, JobRun
-from desktop.domain.judgement import Category
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.runs.events import ToolCallFinished
 from desktop.domain.safety import SafetySettings
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.safety.permission.gate import PermissionGate

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.effects import call_key
-from desktop.domain.events import ToolCallFinished
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.jobs import JobPolicy, JobRun
-from desktop.domain.judgement import Category
 from desktop.domain.messages import TextBlock
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.runs.effects import call_key
+from desktop.domain.runs.events import ToolCallFinished
 from desktop.domain.safety import SafetySettings
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.models.scripted import ScriptedModel, calls, fails, says

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import MiddlewareRan
+from desktop.domain.runs.events import MiddlewareRan
 from desktop.models.scripted import ScriptedModel, says
 from desktop.presenter.trace.tree import TraceTree
 from desktop.presenter.trace.words import detail_of

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import RunWaiting, TextArrived
 from desktop.domain.messages import NoticeBlock
+from desktop.domain.runs.events import RunWaiting, TextArrived
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.safety.confinement.select import SystemConfinement

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from desktop.agents.skill.discovery import resolve_visible_tools
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Access
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.names import ExactTools

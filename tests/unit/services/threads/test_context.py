@@ -14,9 +14,9 @@ from desktop.agents.loop.summarising import SYSTEM
 from desktop.agents.loop.window import SUMMARY_HEAD
 from desktop.domain.context import MAX_PINS, Overlay
 from desktop.domain.errors import KnownError, ModelServerError, NotFound
-from desktop.domain.events import ContextMeasured
 from desktop.domain.messages import NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import ModelRequest
+from desktop.domain.runs.events import ContextMeasured
 from desktop.domain.threads import MessageRecord
 from desktop.services.chats.service import ConversationService
 from desktop.services.threads.context import ContextService

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import ModelServerError
-from desktop.domain.events import RunEnded, TextArrived
 from desktop.domain.models import TextDelta
+from desktop.domain.runs.events import RunEnded, TextArrived
 from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as many_calls
 from tests.unit.agents.script import says as speaks

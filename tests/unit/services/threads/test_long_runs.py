@@ -13,10 +13,10 @@ import pytest
 
 from desktop.agents.loop.window import SUMMARY_HEAD, TASK_FOLLOWS
 from desktop.domain.errors import ModelContextTooLong, ModelServerError
-from desktop.domain.events import RunTreeChanged
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.models import ModelRequest
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.events import RunTreeChanged
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.services.threads.context import ContextService
 from desktop.services.threads.history import RECENT

@@ -6,14 +6,14 @@ from typing import NoReturn
 
 import pytest
 
+from desktop.domain.approval.rules import RuleDraft
 from desktop.domain.context import Overlay
 from desktop.domain.debates import DebateSetup, SideSetup
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.jobs import Job, JobPolicy
 from desktop.domain.messages import FileBlock, NoticeBlock, TextBlock
 from desktop.domain.models import Finished, ModelRequest, TextDelta
-from desktop.domain.rules import RuleDraft
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.meta import RunMeta
 from desktop.safety.secrets.model_filter import MaskedModel
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.agents.editing import AgentFileService

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.events import MessageClosed, RunEnded, RunWaiting, TextArrived
 from desktop.domain.messages import ChatMessage, TextBlock
-from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.models import ModelAnswer
+from desktop.domain.runs.events import MessageClosed, RunEnded, RunWaiting, TextArrived
+from desktop.domain.runs.middleware import MiddlewareTermination
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.presenter.transcript.items import TextPart
 from desktop.presenter.transcript.live_answer import LiveAnswer

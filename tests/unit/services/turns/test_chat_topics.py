@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import AgentTraced, RunStarted
+from desktop.domain.runs.events import AgentTraced, RunStarted
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 from desktop.supervision.tasks import TaskOwner

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.events import ToolCallFinished, ToolCallStarted
-from desktop.domain.judgement import Category
+from desktop.domain.runs.events import ToolCallFinished, ToolCallStarted
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.skills.code_mode import result_in

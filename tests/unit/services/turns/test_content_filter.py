@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import ToolCallWriting
 from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock
+from desktop.domain.runs.events import ToolCallWriting
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.settings.groups.middleware import ContentFilterSettings
 from tests.unit.services.skills.test_levels import FILTER, Levelled, notices, streamed

@@ -12,7 +12,7 @@ import pytest
 
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ToolFailure
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.definitions.book import AgentBook
 from desktop.skills.resolution.programmatic import RegisterToolOptions

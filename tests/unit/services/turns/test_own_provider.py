@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import RetryScheduled, TextArrived
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.events import RetryScheduled, TextArrived
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.safety.confinement.select import SystemConfinement

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import ToolFailure
-from desktop.domain.events import AgentListening, RunWaiting
 from desktop.domain.inboxes import MAX_WAITING
-from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.events import AgentListening, RunWaiting
+from desktop.domain.runs.supervision import ExecutionBudget
+from desktop.domain.runs.tree import NodeState
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.supervision.tasks import RunSlots

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.judgement import Category
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.services.definitions.book import AgentBook

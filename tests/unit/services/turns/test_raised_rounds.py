@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.events import RunTreeChanged
 from desktop.domain.models import ModelRequest
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.events import RunTreeChanged
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.services.chats.tree_actions import RunTreeService
 from tests.unit.agents.script import Script, call, calls, says
 from tests.unit.services.kit import agent, world

@@ -7,8 +7,8 @@ import pytest
 
 from desktop.domain.jobs import JobPolicy
 from desktop.domain.models import ModelRef
-from desktop.domain.run_tree import BY_HAND
-from desktop.domain.supervision import RUN_ROUNDS, ExecutionBudget
+from desktop.domain.runs.supervision import RUN_ROUNDS, ExecutionBudget
+from desktop.domain.runs.tree import BY_HAND
 from desktop.domain.threads import MessageRecord
 from desktop.models.scripted import ScriptedModel, calls
 from desktop.services.skills.editing import SkillService

@@ -9,15 +9,15 @@ from typing import Any, Literal
 import pytest
 
 from desktop.agents.middleware.start_limits import Starts
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
-from desktop.domain.events import RunWaiting
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.limits import Limit
-from desktop.domain.middleware import AgentContext, Start, StartedBy
 from desktop.domain.models import ModelRef
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.events import RunWaiting
+from desktop.domain.runs.limits import Limit
+from desktop.domain.runs.meta import RunMeta
+from desktop.domain.runs.middleware import AgentContext, Start, StartedBy
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.debates.setup import DEBATE
 from desktop.services.skills.editing import SkillService

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.models.scripted import ScriptedModel, says
 from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Script, call

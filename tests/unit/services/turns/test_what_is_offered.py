@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from desktop.agents.skill.offers import Offers
+from desktop.domain.approval.judgement import Category
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.judgement import Category
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.definitions.book import AgentBook
 from desktop.services.turns.unattended import terms_of

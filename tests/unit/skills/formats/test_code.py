@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillSource
+from desktop.domain.text.places import FormatError
 from desktop.skills.formats import javascript, js_literal, load_skills_from_file, python
 from desktop.skills.formats.code import MAX_CODE
 from tests.unit.skills.formats.kit import load, place, skill

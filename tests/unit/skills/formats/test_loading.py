@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillDef, SkillSource
 from desktop.domain.tools import ToolSpec
 from desktop.skills.formats import effective_category, load_skills_from_file, read_body, skill_kind

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.judgement import Category, CommandPart
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category, CommandPart
 from desktop.skills.patterns import PatternError, PolicyRules, parse_patterns
 from desktop.skills.patterns.heads import Sieve
 from desktop.skills.patterns.index import RuleIndex

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.judgement import Category
-from desktop.domain.mcp_names import named_on_server
-from desktop.domain.rule_book import RuleMatch
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.rule_book import RuleMatch
+from desktop.domain.servers.mcp_names import named_on_server
 from desktop.skills.patterns import PatternError, PolicyRules
 from tests.unit.skills.patterns.tools import patient
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from desktop.domain.places import FormatError
+from desktop.domain.text.places import FormatError
 from desktop.skills.formats import load_from_bytes
 from desktop.skills.repositories import plugins
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ConfigurationError, ValidationFailure
-from desktop.domain.judgement import Category
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.validation import Validator
 from desktop.skills.schemas import validation as schemas

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation, Denied, ToolAborted, ToolFailure, ToolTimeout
-from desktop.domain.judgement import Category
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.files.work_place import NOWHERE, WorkPlace
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import ProcessSpec, SafetySettings
 from desktop.domain.tools import ToolCallContext
-from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.skills.patterns.commands import command_glob
 from desktop.tools.builtin.shell import find_bash, why_absent
 from tests.harness.timeouts import longer_limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from desktop.domain.permission import Decision
+from desktop.domain.approval.permission import Decision
 from desktop.pipeline.names import Caller
 from desktop.skills.formats.other_tools import read_list
 from desktop.skills.patterns.lists import AllowedList

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.approval.rule_book import RuleMatch
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.rule_book import RuleMatch
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import NetworkMode
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation, ToolFailure
-from desktop.domain.judgement import Category
+from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.tools import PreCheck
-from desktop.domain.work_place import WorkPlace
 from desktop.tools.builtin.edit_file import EDIT_FILE, MAX_EDITS
 from desktop.tools.builtin.files import MAX_EDITED
 from tests.unit.tools.conftest import Bench, context

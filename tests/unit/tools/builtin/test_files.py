@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation, CancellationError, ToolFailure
-from desktop.domain.judgement import Category
-from desktop.domain.work_place import NOWHERE
+from desktop.domain.files.work_place import NOWHERE
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.tools.builtin.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE
 from tests.unit.tools.conftest import Bench, context
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation, ToolFailure
-from desktop.domain.judgement import Category
-from desktop.domain.searching import FoundPath
-from desktop.domain.work_place import NOWHERE
+from desktop.domain.files.searching import FoundPath
+from desktop.domain.files.work_place import NOWHERE
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.safety.boundary.searching import BoundarySearch
 from desktop.services.rules.trust import TrustRules
 from desktop.tools.builtin.finding import FIND_FILES, FIND_TEXT, FindFiles, FindText

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
-from desktop.domain.judgement import Category
+from desktop.domain.files.work_place import NOWHERE, WorkPlace
 from desktop.domain.safety import Access
-from desktop.domain.work_place import NOWHERE, WorkPlace
 from tests.unit.tools.conftest import Bench
 
 pytestmark = pytest.mark.spec("R-PRJ-2")

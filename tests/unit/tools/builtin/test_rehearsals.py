@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.audit import AuditEntry
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.file_changes import ChangeConflict, Contents, FileChange, FileState
-from desktop.domain.judgement import Category
+from desktop.domain.approval.audit import AuditEntry
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision, PermissionRequest
+from desktop.domain.files.changes import ChangeConflict, Contents, FileChange, FileState
+from desktop.domain.files.outcomes import OutcomeReading
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.outcomes import OutcomeReading
-from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import WriteOutcome
 from desktop.domain.tools import ToolCallContext
 from desktop.pipeline.context import CallRequest, CallResult, Invocation

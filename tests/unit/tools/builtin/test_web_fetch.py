@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import Denied, ToolFailure
-from desktop.domain.judgement import Category
+from desktop.domain.files.work_place import NOWHERE
 from desktop.domain.tools import PreCheck
-from desktop.domain.work_place import NOWHERE
 from desktop.safety.confinement import launcher
 from desktop.tools.builtin.web_fetch import WEB_FETCH, WebFetch
 from desktop.workers.web_child import web_host

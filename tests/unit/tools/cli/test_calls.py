@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.safety.confinement.environment import needs_admin
 from desktop.tools.cli.definitions import CliDefinition, CliFile, CliRules, parse
 from desktop.tools.cli.template import canonical, template

@@ -2,8 +2,8 @@
 
 import pytest
 
-from desktop.domain.judgement import Category
-from desktop.domain.work_place import NOWHERE
+from desktop.domain.approval.judgement import Category
+from desktop.domain.files.work_place import NOWHERE
 from desktop.presenter.settings.cli_example import EXAMPLE
 from desktop.tools.cli.definitions import CliRules, parse
 from desktop.tools.cli.tool import CliTool

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import ToolAborted, ToolFailure, ToolTimeout, ValidationFailure
-from desktop.domain.judgement import Category
+from desktop.domain.files.work_place import NOWHERE, WorkPlace
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.tools import PreCheck, ToolResult
-from desktop.domain.work_place import NOWHERE, WorkPlace
 from desktop.safety.confinement.environment import AllowlistEnvironment, needs_admin
 from desktop.safety.confinement.process import GroupRunner
 from desktop.tools.cli.definitions import CliRules, parse

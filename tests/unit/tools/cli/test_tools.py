@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation
-from desktop.domain.judgement import Category
 from desktop.safety.confinement.environment import AllowlistEnvironment, needs_admin
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement

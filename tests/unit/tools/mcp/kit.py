@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from desktop.app.wiring.mcp import _schema_problem, value_check
-from desktop.domain.call_facts import CallFacts
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.approval.rule_book import RuleMatch
 from desktop.domain.errors import SecretsUnavailable
 from desktop.domain.keyring import KeyPlace
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.rule_book import RuleMatch
-from desktop.domain.run_meta import RunMeta
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline

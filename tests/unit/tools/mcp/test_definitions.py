@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from desktop.domain.judgement import Category
-from desktop.domain.mcp_names import canonical
+from desktop.domain.approval.judgement import Category
+from desktop.domain.servers.mcp_names import canonical
 from desktop.presenter.mcp.example import EXAMPLE
 from desktop.safety.confinement.environment import needs_admin
 from desktop.tools.mcp.definitions import McpDefinition, McpFile, ToolRule, parse

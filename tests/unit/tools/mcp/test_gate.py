@@ -12,10 +12,10 @@ import pytest
 import pytest_asyncio
 
 from desktop.app.wiring.skills import PinFile
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import Decision
 from desktop.domain.errors import KnownError
-from desktop.domain.judgement import Category
-from desktop.domain.permission import Decision
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.services.turns.prompts import system_text
 from desktop.tools.mcp.offered import INSTRUCTIONS, Offered
 from desktop.tools.mcp.pins import McpPins

@@ -1,6 +1,6 @@
 """What servers say of themselves is bounded before a model is told."""
 
-from desktop.domain.judgement import Category
+from desktop.domain.approval.judgement import Category
 from desktop.domain.tools import ToolSpec
 from desktop.services.turns.prompts import system_text
 from desktop.tools.mcp.offered import MAX_INSTRUCTIONS, instructions_of

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError
-from desktop.domain.judgement import Category
-from desktop.domain.mcp import McpCompletion, McpOffers, McpTemplate
+from desktop.domain.servers.mcp import McpCompletion, McpOffers, McpTemplate
 from desktop.tools.mcp.offered import OFFERS
 from tests.servers.mcp import hostile, library
 from tests.unit.tools.mcp.kit import Lent, McpBench

@@ -17,7 +17,7 @@ import pytest
 import pytest_asyncio
 
 from desktop.domain.keyring import OWN_SERVICE, SIGN_IN_PREFIX
-from desktop.domain.sign_in import SignInFacts
+from desktop.domain.servers.sign_in import SignInFacts
 from tests.servers.mcp import signed
 from tests.unit.tools.mcp.kit import Lent, McpBench
 

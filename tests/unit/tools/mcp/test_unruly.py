@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError
-from desktop.domain.mcp import McpPrompt
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.servers.mcp import McpPrompt
 from desktop.tools.mcp.reading.listed import listed, uri_problem
 from tests.harness.timeouts import WAIT_S
 from tests.servers.mcp import unruly

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
-from desktop.domain.web_addresses import BadWebAddress, read_address
+from desktop.domain.web.addresses import BadWebAddress, read_address
 from desktop.workers.inside import CallError
 from desktop.workers.web_host import limits
 from desktop.workers.web_host.decoding import decoded

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from desktop.app.wiring.page_services import declared_servers
 from desktop.app.wiring.skills import PinFile
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import SafetySettings
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement.process import GroupRunner

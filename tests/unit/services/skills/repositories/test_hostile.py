@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import AssentError, KnownError
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.services.skills.repositories.git import GitSurroundings
 from tests.harness.timeouts import WAIT_S
 from tests.unit.services.skills.repositories.kit import AUTHOR, Place, Repository, item, skill

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError
+from desktop.domain.runs.cancellation import CancellationToken
 from desktop.services.skills.repositories.git import GitSurroundings
 from desktop.skills.repositories.lock import LockRefused
 from tests.unit.services.skills.repositories.kit import Place, Repository, Servers, item, skill

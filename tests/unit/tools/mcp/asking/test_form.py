@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.server_questions import AskedField
+from desktop.domain.servers.questions import AskedField
 from desktop.tools.mcp.asking.form import (
     CHOICES_MAX,
     FIELDS_MAX,

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.server_questions import PersonAnswer, ServerQuestion
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.servers.questions import PersonAnswer, ServerQuestion
 from desktop.pipeline.context import CallResult
 from tests.servers.mcp import FOLDER
 from tests.unit.tools.mcp.kit import Lent, McpBench

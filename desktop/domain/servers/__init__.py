@@ -1,0 +1,1 @@
+"""What MCP servers offer, ask, and want to be signed in to."""

@@ -1,0 +1,1 @@
+"""Addresses of pages, and what must not be reached by them."""
