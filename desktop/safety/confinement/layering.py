@@ -9,6 +9,9 @@ option of the mount, and none can be swapped for a link on the way. Arguments:
 all is in place, by which the caller knows a copy that could not be made from a command that failed. LIMIT is how large
 one file may grow. MADE is what catches the writes, WORK its scratch folder, or "" where MADE is a whole copy.
 
+Where the command is ``launcher.py`` beside this file, it goes on as that in this process: to start Python once more
+takes longer than all that is done here.
+
 Exit code 126 when the copy could not be made; else the command's own.
 """
 
@@ -18,7 +21,10 @@ import ctypes
 import os
 import resource
 import sys
+from importlib.machinery import SourceFileLoader
+from types import ModuleType
 
+LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launcher.py")
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
 OPTIONS = "lowerdir={},upperdir={},workdir={},userxattr"
@@ -73,6 +79,16 @@ def lay(libc: ctypes.CDLL, layers: list[tuple[str, str, str]]) -> None:
             mount(libc, caught, place, None, MS_BIND, None)
 
 
+def launched(given: list[str]) -> int:
+    """Be launcher.py, with its arguments. Nothing is written for it: that could land in the copy."""
+    sys.dont_write_bytecode = True
+    sys.argv = [LAUNCHER, *given]
+    launcher = ModuleType("launcher")
+    SourceFileLoader("launcher", LAUNCHER).exec_module(launcher)
+    code: int = launcher.main()
+    return code
+
+
 def main() -> int:
     """Enter, lay, and become the command."""
     mark, cwd, limit, count, *given = sys.argv[1:]
@@ -91,6 +107,8 @@ def main() -> int:
     except OSError as error:
         os.write(2, f"The copy could not be made: {error}\n".encode("utf-8", "replace"))
         return 126
+    if command[:4] == [sys.executable, "-I", "-S", LAUNCHER]:
+        return launched(command[4:])
     try:
         os.execv(command[0], command)
     except OSError as error:

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import logging
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -45,6 +46,7 @@ RESERVED = 200_000_000
 """Bytes that stay free on the disk."""
 _LOOK_FROM = 64_000_000
 _BLOCK = 512
+_FEW = 200
 _PLATFORM: str = sys.platform
 _log = logging.getLogger(__name__)
 
@@ -283,13 +285,31 @@ class FolderCopy:
 
 def remove(path: str) -> None:
     """Remove a folder that a command may have made hard to remove: folders without rights, or too deep for Python. The
-    kernel gives the scratch folder of an overlay no rights at all."""
+    kernel gives the scratch folder of an overlay no rights at all. The usual one needs no program for it."""
+    with contextlib.suppress(OSError):
+        if _is_small(path):
+            shutil.rmtree(path)
     for argv in (["rm", "-rf", path], ["chmod", "-R", "u+rwx", path], ["rm", "-rf", path]):
         if os.path.lexists(path):
             with contextlib.suppress(OSError, subprocess.SubprocessError):
                 subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     if os.path.lexists(path):
         _log.info("a copy that nobody needs could not be removed: %s", path)
+
+
+def _is_small(folder: str) -> bool:
+    """Whether there are few entries in it: to start a program would take longer than to remove them here, where many
+    would be in the way of whatever else this process does."""
+    left, waiting = _FEW, [folder]
+    while waiting:
+        with os.scandir(waiting.pop()) as found:
+            for entry in found:
+                left -= 1
+                if left < 0:
+                    return False
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+    return True
 
 
 def _which(folder: str) -> tuple[int, int]:

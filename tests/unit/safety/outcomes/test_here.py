@@ -39,3 +39,24 @@ def test_copies_are_made_where_the_kernel_can(
     with rehearsals(world, kind, "copy") as here:
         assert here.copies.refusal() == ""
     assert not os.listdir(world.home / "cache" / "copies")
+
+
+def test_under_landlock_what_lays_a_copy_becomes_what_ends_the_command(world: World) -> None:
+    """One start of Python for both: it takes longer than all else that a copy needs."""
+    with rehearsals(world, "landlock") as here:
+        if not here.works or here.copies.refusal():
+            pytest.skip("this machine makes no such copies")
+        outcome, reading, _ = here.run(r"tr '\0' '\n' < /proc/$PPID/cmdline; echo x > made")
+    started = [os.path.basename(word) for word in outcome.output.splitlines()[:5]]
+    assert started[3] == "layering.py", "another program is the command's parent"
+    assert [os.path.basename(change.path) for change in reading.changes] == ["made"]
+
+
+def test_a_small_copy_is_removed_without_a_program(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    with rehearsals(world) as here:
+        if not here.works or here.copies.refusal():
+            pytest.skip("this machine makes no such copies")
+        _, _, copy = here.run("mkdir -p a/b; echo x > a/b/c; chmod 500 a/b")
+        monkeypatch.setenv("PATH", "")
+        copy.drop()
+        assert os.listdir(world.home / "cache" / "copies") == []
