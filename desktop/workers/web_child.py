@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from desktop.workers.child import ChildProcess, ChildSpec
+from desktop.workers.network_environment import network_environment
 
 SERVICE = "web-host"
 SCRIPT = Path(__file__).parent / "web_host" / "__main__.py"
-_PASSED = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def web_host(*, launcher: str = "", environ: Mapping[str, str] | None = None) -> ChildProcess:
@@ -19,6 +19,5 @@ def web_host(*, launcher: str = "", environ: Mapping[str, str] | None = None) ->
 
     ``launcher``: the file that shuts it in; "": nothing does."""
     found = os.environ if environ is None else environ
-    passed = {name: found[name] for name in _PASSED if name in found}
     argv = (sys.executable, "-I", "-X", "utf8", str(SCRIPT), launcher)
-    return ChildProcess(ChildSpec(SERVICE, argv, passed, folder=os.sep, on_demand=True))
+    return ChildProcess(ChildSpec(SERVICE, argv, network_environment(found), folder=os.sep, on_demand=True))

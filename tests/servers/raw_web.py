@@ -1,6 +1,7 @@
 """A server of plain bytes on this computer, for pages that no well-behaved server sends."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -46,10 +47,10 @@ class RawWeb:
 
 
 @asynccontextmanager
-async def raw_web() -> AsyncIterator[RawWeb]:
+async def raw_web(tls: ssl.SSLContext | None = None) -> AsyncIterator[RawWeb]:
     """The server while the context lasts."""
     web = RawWeb()
-    server = await asyncio.start_server(web._serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(web._serve, "127.0.0.1", 0, ssl=tls)
     web.port = server.sockets[0].getsockname()[1]
     try:
         yield web

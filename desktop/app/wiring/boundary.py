@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from desktop.app.wiring.keys import KeyServices
 from desktop.domain.approval.rule_book import RuleBook
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import SafetySettings
+from desktop.domain.web.proxies import proxies_of
 from desktop.safety.boundary.consents import Consents
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy
@@ -169,5 +171,5 @@ def add_finding(boundary: BoundaryServices, safety: Callable[[], SafetySettings]
 def add_web(boundary: BoundaryServices, safety: Callable[[], SafetySettings]) -> ChildProcess:
     """The tool that reads pages of the web; the process for it, which runs while somebody does."""
     web = web_host(launcher=launcher.__file__ if sys.platform == "linux" else "")
-    boundary.tools.register(WebFetch(web, safety))
+    boundary.tools.register(WebFetch(web, safety, proxies_of(os.environ)))
     return web

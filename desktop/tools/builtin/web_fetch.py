@@ -14,12 +14,14 @@ from desktop.domain.safety import SettingsProvider
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.domain.web.addresses import MAX_ADDRESS, BadWebAddress, WebAddress, read_address
 from desktop.domain.web.nearness import Nearness
+from desktop.domain.web.proxies import WebProxies, proxy_name
 
 DEADLINE_S = 60.0
 """Seconds after which the child is not waited for: it has limits of its own, all of them shorter."""
 PART = 40_000
 """Characters of a page that one call gives, unless it says otherwise."""
 NEW_HOST = "You have not allowed {host} yet: a host asks until you allow it, for this run or always."
+_NO_PROXIES = WebProxies()
 PRIVATE = (
     "{host} is inside this computer or its network. Pages there are not read unless the person adds the host in "
     "Settings, Tools and limits, Hosts of your own network."
@@ -66,11 +68,12 @@ WEB_FETCH = ToolSpec(
 
 
 class WebFetch:
-    """The tool ``web-fetch``. ``child`` is the process that fetches."""
+    """The tool ``web-fetch``. ``child`` is the process that fetches, through ``proxies`` where there are any."""
 
-    def __init__(self, child: Child, settings: SettingsProvider) -> None:
+    def __init__(self, child: Child, settings: SettingsProvider, proxies: WebProxies = _NO_PROXIES) -> None:
         self._child = child
         self._settings = settings
+        self._proxies = proxies
 
     @property
     def spec(self) -> ToolSpec:
@@ -87,7 +90,7 @@ class WebFetch:
             return PreCheck(Category.READ, denied=refused)
         return PreCheck(
             Category.READ,
-            preview=preview_of(address),
+            preview=preview_of(address, self._proxies),
             constraint=address.host,
             resolved={"host": address.host, "url": address.text},
             asks=NEW_HOST.format(host=address.host),
@@ -167,9 +170,10 @@ def _notes(said: Mapping[str, Any], shown: int, offset: int) -> list[str]:
     return notes
 
 
-def preview_of(address: WebAddress) -> dict[str, Any]:
+def preview_of(address: WebAddress, proxies: WebProxies = _NO_PROXIES) -> dict[str, Any]:
     """For the request: what goes out, and where to."""
     return {
+        "proxy": proxy_name(proxies.of(address)),
         "kind": "web",
         "host": address.host,
         "address": address.text,

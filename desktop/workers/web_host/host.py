@@ -20,9 +20,11 @@ import certifi
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.web.addresses import BadWebAddress, read_address
+from desktop.domain.web.proxies import WebProxies, proxies_of
 from desktop.workers.hardening import bound_memory, harden
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.web_host import limits
+from desktop.workers.web_host.connecting import Way
 from desktop.workers.web_host.decoding import decoded
 from desktop.workers.web_host.fetching import FetchedPage, fetch, readable
 from desktop.workers.web_host.markdown import ConvertedPage, to_markdown, without_unseen
@@ -64,7 +66,8 @@ class ReadPage:
 class WebHost:
     """``working`` is told True when a call begins and False when none is left."""
 
-    def __init__(self) -> None:
+    def __init__(self, proxies: WebProxies) -> None:
+        self._proxies = proxies
         self._calls = 0
         self._pages: OrderedDict[str, ReadPage] = OrderedDict()
         self._converting = asyncio.Lock()
@@ -93,7 +96,7 @@ class WebHost:
             raise CallError("web.address", str(error)) from None
         found = self._kept(address.text) if offset else None
         if found is None:
-            fetched = await fetch(address, [str(one) for one in call.params.get("allowed", ())])
+            fetched = await fetch(address, self._way(call.params))
             if fetched.leads_to:
                 return {"leads_to": fetched.leads_to, "url": fetched.address.text}
             found = await self._read(fetched)
@@ -102,6 +105,9 @@ class WebHost:
         for at in range(0, len(part), limits.PIECE):
             await call.emit({"text": part[at : at + limits.PIECE]})
         return {**found.said, "total": len(found.text), "offset": offset}
+
+    def _way(self, params: Mapping[str, Any]) -> Way:
+        return Way([str(one) for one in params.get("allowed", ())], self._proxies)
 
     def _kept(self, address: str) -> ReadPage | None:
         found = self._pages.get(address)
@@ -197,4 +203,4 @@ def main(launcher: str = "", idle: float = IDLE) -> None:
     if launcher:
         shut_in(launcher)
     bound_memory(limits.MEMORY)
-    run(lambda: serve(WebHost(), idle), SERVICE)
+    run(lambda: serve(WebHost(proxies_of(os.environ)), idle), SERVICE)

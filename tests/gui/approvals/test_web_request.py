@@ -1,11 +1,16 @@
 """A request to read a page: where it goes, what it carries there, and which answers it has."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtWidgets import QWidget
-from shots.web import web_request
+from shots.web import URL, web_request
 
+from desktop.domain.web.addresses import read_address
+from desktop.domain.web.proxies import proxies_of
 from desktop.presenter.approvals.request_words import confinement_words, why
 from desktop.presenter.approvals.rules_editing import may_always
+from desktop.tools.builtin.web_fetch import preview_of
 from desktop.ui.approvals.inbox import summary
 from desktop.ui.approvals.request.web import WebCard
 
@@ -36,3 +41,12 @@ def test_both_spellings_of_a_name_are_shown_and_what_is_not_encrypted_is_said(th
     words = words_of(card)
     assert "xn--bcher-kva.example:80 (written b\u00fccher.example)" in words
     assert "not encrypted" in words
+
+
+@pytest.mark.spec("R-WEB-1")
+def test_a_proxy_on_the_way_is_named_without_its_password(theme, qtbot):
+    proxies = proxies_of({"HTTPS_PROXY": "http://ida:pa55@px.example:3128"})
+    card = WebCard(replace(web_request(), preview=preview_of(read_address(URL), proxies)))
+    qtbot.addWidget(card)
+    assert "through your network's proxy px.example:3128" in words_of(card)
+    assert "pa55" not in words_of(card)

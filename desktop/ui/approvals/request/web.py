@@ -62,8 +62,9 @@ def _out(request: PermissionRequest) -> Sequence[_Row]:
     preview = request.preview
     host, other, query = (shown_line(str(preview[key])) for key in ("host", "readable", "query"))
     where = "in your own network, as you set" if preview["own"] else "a public address"
+    through = f", through your network's proxy {shown_line(proxy)}" if (proxy := str(preview.get("proxy", ""))) else ""
     how = "over an encrypted connection" if preview["encrypted"] else "not encrypted: others on the way can read it"
-    rows = [("network", "To", f"{host}{f' (written {other})' if other else ''}, {where}, {how}")]
+    rows = [("network", "To", f"{host}{f' (written {other})' if other else ''}, {where}, {how}{through}")]
     if query:
         rows.append(
             ("write", "In the address", f"{query}: {count_words(len(query), 'character')}, which the host will see")

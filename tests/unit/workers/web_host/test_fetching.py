@@ -3,13 +3,14 @@
 import asyncio
 import gzip
 import zlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
 from desktop.domain.web.addresses import BadWebAddress, read_address
 from desktop.workers.inside import CallError
 from desktop.workers.web_host import limits
+from desktop.workers.web_host.connecting import Resolve, Way
 from desktop.workers.web_host.decoding import decoded
 from desktop.workers.web_host.fetching import FetchedPage, fetch
 from tests.servers.raw_web import RawWeb, raw_web
@@ -24,7 +25,7 @@ async def web() -> AsyncIterator[RawWeb]:
 
 
 async def read(web: RawWeb, path: str = "/") -> FetchedPage:
-    return await fetch(read_address(web.url(path)), ["127.0.0.1"])
+    return await fetch(read_address(web.url(path)), Way(["127.0.0.1"]))
 
 
 async def refusal(web: RawWeb, path: str = "/") -> str:
@@ -33,7 +34,7 @@ async def refusal(web: RawWeb, path: str = "/") -> str:
     return error.value.code
 
 
-def turns(*answers: Sequence[str]) -> Callable[[str, int], object]:
+def turns(*answers: Sequence[str]) -> Resolve:
     """A name server that answers otherwise each time."""
     left = list(answers)
 
@@ -57,7 +58,7 @@ async def test_a_name_that_leads_inside_is_not_connected_to(web: RawWeb, inside:
     web.page("/", "secret")
     address = read_address(web.url("/", host="inside.example"))
     with pytest.raises(CallError, match="leads inside this computer") as error:
-        await fetch(address, [], turns(["93.184.215.14", inside]))
+        await fetch(address, Way([], resolve=turns(["93.184.215.14", inside])))
     assert error.value.code == "web.private"
     assert web.seen == [], "one public address beside it changes nothing"
 
@@ -66,11 +67,12 @@ async def test_the_name_is_looked_up_once_and_what_was_judged_is_connected_to(we
     web.page("/", "<p>x</p>")
     web.redirect("/on", "/")
     named = read_address(web.url("/", host="rebound.example"))
-    page = await fetch(named, ["rebound.example"], turns(["127.0.0.1"]))
+    page = await fetch(named, Way(["rebound.example"], resolve=turns(["127.0.0.1"])))
     assert page.body == b"<p>x</p>", "a second look-up would have failed: there is no second answer"
     with pytest.raises(CallError) as error:
         await fetch(
-            read_address(web.url("/on", host="rebound.example")), [named.host], turns(["127.0.0.1"], ["0.0.0.0"])
+            read_address(web.url("/on", host="rebound.example")),
+            Way([named.host], resolve=turns(["127.0.0.1"], ["0.0.0.0"])),
         )
     assert error.value.code == "web.private", "each redirect is judged by the address that it then connects to"
 
