@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from functools import lru_cache
 
 from desktop.domain.loading.lazy_pattern import lazy_pattern
@@ -20,25 +21,30 @@ _FILES = {
         ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin "
         ".zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .xprofile .xsession .xsessionrc .xinitrc .xserverrc "
         ".inputrc .vimrc .gvimrc .exrc .nvimrc .nvim.lua "
-        ".lvimrc .ideavimrc .emacs .dir-locals.el .gdbinit .lldbinit .pdbrc "
-        ".pdbrc.py .pythonrc .pythonrc.py .irbrc .pryrc .rprofile "
+        ".lvimrc .vimrc.local .local.vimrc .ideavimrc .emacs .dir-locals.el .dir-locals-2.el .gdbinit .lldbinit "
+        ".pdbrc .rdbgrc .byebugrc .bash_completion .forward .procmailrc .pdbrc.py .pythonrc .pythonrc.py .irbrc .pryrc "
+        ".rprofile "
         ".renviron .psqlrc .mysqlrc .sqliterc .mailcap .curlrc .wgetrc "
         ".tmux.conf .screenrc .gitconfig .hgrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .pypirc "
-        ".pam_environment .envrc .mise.toml mise.toml .rtx.toml .autoenv .env.fish .mcp.json .lesskey .digrc .ackrc "
+        ".pam_environment .envrc .rtx.toml .autoenv .env.fish .mcp.json .lesskey .digrc .ackrc "
         ".ripgreprc .bazelrc .buckconfig .ansible.cfg .netrc .rvmrc .guile .clisprc .sbclrc .ghci .octaverc .sandboxrc"
     ).split(),
     "it is run on every commit": (
-        ".pre-commit-config.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml .huskyrc .huskyrc.json "
-        ".huskyrc.js .lintstagedrc .lintstagedrc.json .lintstagedrc.js .overcommit.yml"
+        ".pre-commit-config.yaml prek.toml .huskyrc .huskyrc.json .huskyrc.js .lintstagedrc "
+        ".lintstagedrc.json .lintstagedrc.js .overcommit.yml"
     ).split(),
     "every Python runs it when it starts": ["sitecustomize.py", "usercustomize.py"],
+    "an editor runs what is in it": [".devcontainer.json"],
+    "an agent's program runs what is in it": ["opencode.json", "opencode.jsonc", "crush.json", ".crush.json"],
 }
 _FOLDERS = {
-    "git runs what is in it": ".husky .githooks .git-hooks",
+    "git runs what is in it": ".husky .githooks .git-hooks .trunk",
+    "another version control runs what its settings say": ".hg .sl .jj .bzr .pijul _darcs",
     "an editor runs what is in it": (
         ".vscode .vscode-server .idea .fleet .zed .devcontainer .vim .emacs.d .claude .cursor .windsurf .codex .gemini "
-        ".nvim"
+        ".nvim .helix .lapce .nova .theia"
     ),
+    "an agent's program runs what is in it": ".opencode .crush .qwen .kiro .roo .amazonq .continue .factory .junie",
     "a shell or a program runs what is in it": ".direnv .cargo .ssh .gnupg .bashrc.d .zsh .oh-my-zsh .ipython .mise "
     ".asdf",
 }
@@ -61,17 +67,29 @@ _HOOK = lazy_pattern(
     r"/hooks/(?:(?:pre|post)-[a-z-]+|applypatch-msg|commit-msg|prepare-commit-msg|update|fsmonitor-watchman|"
     r"push-to-checkout|reference-transaction|proc-receive|sendemail-validate)$"
 )
+_PLACES = (
+    (_HOOK, "git runs hooks by themselves"),
+    (_AGENTS, "Assent takes agents and skills from there"),
+    (_BELOW, _START),
+)
+_KINDS = {
+    "it is run on every commit": lazy_pattern(r"/\.?lefthook(?:-local)?\.(?:ya?ml|toml|jsonc?)$"),
+    "a shell or a program that reads it runs what it says": lazy_pattern(r"/\.?mise(?:\.[\w-]+)*\.toml$"),
+    "an editor runs what is in it": lazy_pattern(r"\.(?:code-workspace|sublime-project)$"),
+}
 _MAYBE = lazy_pattern(
-    r"/(?:[._](?!cache)|hooks/|library/|startup|user/|system/)|customize\.py|\.pth$|lefthook|mise\.toml|cron"
+    r"/(?:[._](?!cache)|hooks/|library/|startup|user/|system/|mise\.|prek\.toml|opencode\.json|crush\.json)"
+    r"|customize\.py|\.pth$|lefthook|\.(?:code-workspace|sublime-project)$|cron"
 )
 _HOOKS_PATH = lazy_pattern(r"^\s*hookspath\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)
 _AT_HOME = ("bin/", ".local/bin/", ".local/lib/")
 _MAXIMUM = 64_000
+_PLATFORM: str = sys.platform
 
 
 def runs_later(path: str, workspace: str, home: str) -> str:
     """Why what is written at this resolved path runs by itself later, or "". Names count in any spelling; those above
-    the workspace do not, for there the person has put it."""
+    the workspace do not by themselves, for there the person has put it."""
     folded = path.casefold()
     known = len(workspace) if path.isascii() and path.startswith(f"{workspace}/") and _is_quiet(workspace) else 0
     if _MAYBE.search(folded, known) is None and not path.startswith(home):
@@ -82,16 +100,26 @@ def runs_later(path: str, workspace: str, home: str) -> str:
     own = path[len(workspace) :].casefold() if inside else folded
     if _at_home(path, home) and not (inside and _at_home(workspace, home)):
         return _START
+    if why := _beyond(folded, len(folded) - len(own)):
+        return why
     if _MAYBE.search(own) is None:
         return ""
     for name in own.split("/"):
         if (why := _NAMES.get(name)) is not None:
             return why
-    if _HOOK.search(own):
-        return "git runs hooks by themselves"
-    if _AGENTS.search(own):
-        return "Assent takes agents and skills from there"
-    return _START if _BELOW.search(own) else ""
+    return next((why for why, kind in _KINDS.items() if kind.search(own)), "")
+
+
+def _beyond(path: str, workspace: int) -> str:
+    """Why a place counts by several names one after the other, the last of them below the workspace, which ends at
+    this letter: in a workspace ``.config`` a file of ``autostart`` does."""
+    for kind, why in _PLACES:
+        found = kind.search(path)
+        while found is not None:
+            if found.end() > workspace + 1:
+                return why
+            found = kind.search(path, found.start() + 1)
+    return ""
 
 
 @lru_cache(maxsize=8)
@@ -103,6 +131,17 @@ def _is_quiet(workspace: str) -> bool:
 def _at_home(path: str, home: str) -> bool:
     """Whether it lies where a person's own programs are found."""
     return path.startswith(home) and f"{path}/"[len(home) :].lstrip("/\\").startswith(_AT_HOME)
+
+
+def makes_a_repository(path: str) -> str:
+    """Why git takes the folder of this file for a repository because of it, whatever the folder is called, or finds
+    the settings of one in it; or "". A word of a command that is no file may look the same, so that this is for files
+    alone. Blocks for a moment."""
+    folder, name = os.path.split(path)
+    settings = name.casefold() in ("config", "config.worktree", "commondir")
+    named = name if _PLATFORM == "linux" else name.upper()  # "head" is a usual name of folders
+    is_one = os.path.lexists(os.path.join(folder, "HEAD")) if settings else named == "HEAD"
+    return "git takes a folder with this file for a repository, and runs what its settings say" if is_one else ""
 
 
 def hooks_folder(root: str) -> str:

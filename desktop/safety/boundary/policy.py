@@ -19,7 +19,7 @@ from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, PathVerdict, SafetySettings, SettingsProvider
 from desktop.safety.boundary import paths
-from desktop.safety.boundary.autorun_places import hooks_folder, runs_later
+from desktop.safety.boundary.autorun_places import hooks_folder, makes_a_repository, runs_later
 from desktop.safety.boundary.disk_snapshot import StatCache
 from desktop.safety.boundary.installation import around_it, installation
 from desktop.safety.boundary.mounts import MountIds, Mounts
@@ -453,4 +453,4 @@ def elevated_write(resolved: str, workspace: str, beside: str = "") -> str:
     hooks = (hooks_folder(one) for one in dict.fromkeys((workspace, beside)) if one)
     if any(place and paths.is_within(resolved, place) for place in hooks):
         return "git runs the hooks of this project from here"
-    return runs_later(resolved, workspace, home)
+    return runs_later(resolved, workspace, home) or makes_a_repository(resolved)

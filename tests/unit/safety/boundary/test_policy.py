@@ -303,6 +303,13 @@ def test_startup_files_are_admin_and_ordinary_ones_are_not(world: World) -> None
     later = (".vscode/tasks.json", "a/.envrc", ".husky/pre-commit", "sub/.GIT/hooks/x", ".bashrc", "b.git/hooks/update")
     for name in (*later, ".agent/agents/x.yaml", "sub/.AGENTS/Agents/x"):
         assert elevated_write(str(world.workspace / name), str(world.workspace)), name
+    for name in (".hg/hgrc", ".jj/repo/config.toml", "_darcs/prefs/defaults", ".devcontainer.json", "a.code-workspace"):
+        assert elevated_write(str(world.workspace / name), str(world.workspace)), name
+    for name in (".lefthook-local.toml", "mise.local.toml", ".mise.toml", "opencode.json", "x/.dir-locals-2.el"):
+        assert elevated_write(str(world.workspace / name), str(world.workspace)), name
+    plain = (".gitignore", ".gitattributes", "promise.toml", "head.ts", "head/x.py", "config", "src/config")
+    for name in (*plain, "docs/workspace.code", "x.json"):
+        assert not elevated_write(str(world.workspace / name), str(world.workspace)), name
     plain = (".gitignore", ".gitattributes", "docs/.hidden", "src/hooks/use.ts", "profile", ".github/x.yml")
     for name in (*plain, ".agent/a", "agents/a"):
         assert not elevated_write(str(world.workspace / name), str(world.workspace)), name
@@ -311,6 +318,39 @@ def test_startup_files_are_admin_and_ordinary_ones_are_not(world: World) -> None
     assert elevated_write(str(world.workspace / "ci/hooks/pre-commit"), str(world.workspace))
     assert not elevated_write(str(world.workspace / "x.py"), str(world.workspace))
     assert not elevated_write("/srv/project/x", "/srv/project")
+
+
+@pytest.mark.spec("R-TOOL-4")
+def test_a_folder_that_git_takes_for_a_repository_is_admin_whatever_it_is_called(world: World) -> None:
+    assert "repository" in elevated_write(str(world.workspace / "docs/HEAD"), str(world.workspace))
+    settings = [str(world.workspace / "docs" / name) for name in ("config", "config.worktree", "commondir")]
+    (world.workspace / "docs").mkdir()
+    assert not any(elevated_write(path, str(world.workspace)) for path in settings), "there is no HEAD beside it"
+    (world.workspace / "docs" / "HEAD").write_text("ref: refs/heads/main\n")
+    assert all(elevated_write(path, str(world.workspace)) for path in settings)
+    assert not elevated_write(str(world.workspace / "docs/notes"), str(world.workspace))
+
+
+@pytest.mark.spec("R-TOOL-4")
+@pytest.mark.parametrize(
+    ("workspace", "inner", "admin"),
+    [
+        (".config", "autostart/x.desktop", True),
+        (".config", "systemd/user/x.service", True),
+        (".config", "gtk-3.0/settings.ini", False),
+        (".config/nvim", "init.lua", False),
+        (".local/share", "applications/x.desktop", True),
+        (".agents", "skills/x.md", True),
+        ("tools/hooks", "pre-commit", True),
+        ("tools/hooks", "use.ts", False),
+    ],
+)
+def test_a_workspace_that_is_the_upper_half_of_such_a_place_does_not_open_it(
+    world: World, monkeypatch: pytest.MonkeyPatch, workspace: str, inner: str, admin: bool
+) -> None:
+    monkeypatch.setenv("HOME", str(world.person))
+    folder = world.person / workspace
+    assert bool(elevated_write(str(folder / inner), str(folder))) is admin
 
 
 @pytest.mark.spec("R-FS-3")
