@@ -23,7 +23,7 @@ from desktop.safety.changes.checking import Checking
 from desktop.safety.changes.handles import OpenFolders
 from desktop.safety.changes.journal import ChangeStep, JournalFile
 from desktop.safety.changes.laying import Laying
-from desktop.safety.changes.plan import planned
+from desktop.safety.changes.plan import apart, planned
 from desktop.safety.changes.renames import Renames
 from desktop.safety.changes.steps import Mismatch, Steps
 from desktop.safety.changes.taking_back import Recovered, take_back_all, tidy
@@ -64,6 +64,7 @@ class JournaledApplier:
                 return tuple(conflicts)
             if not plan:
                 return ()
+            plan = apart(plan, {path for path, seen in checking.seen.items() if seen.has_more_names})
             journal = JournalFile(self._folder)
             laying = Laying(folders, checking, contents, many=len(plan) > MANY)
             try:

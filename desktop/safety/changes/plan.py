@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Literal
 
 from desktop.domain.errors import BugError
@@ -36,6 +36,17 @@ def planned(changes: Sequence[FileChange]) -> list[PlannedStep]:
     steps += [PlannedStep("take", change) for change in reversed(down) if _takes(change)]
     steps += [step for change in down if not _only_rights(change) for step in _making(change)]
     return [*steps, *(PlannedStep("mode", change) for change in reversed(down) if _closes(change))]
+
+
+def apart(plan: Sequence[PlannedStep], several: Set[str]) -> list[PlannedStep]:
+    """The same, without touching the rights of files that have ``several`` names: the other ones may lie where nothing
+    may be changed, so that such a file gets a copy in its place, as one whose content changes."""
+    return [
+        PlannedStep("replace", step.change)
+        if step.act == "mode" and step.change.path in several and step.change.after.kind == "file"
+        else step
+        for step in plan
+    ]
 
 
 def _consistent(changes: Sequence[FileChange], by_path: Mapping[str, FileChange]) -> None:

@@ -33,6 +33,8 @@ class SeenState:
     """Device and inode; zeros where nothing is."""
     what: str = ""
     """What it is, in words, where ``state`` is None."""
+    has_more_names: bool = False
+    """Whether it is a file with another name, which may lie anywhere."""
 
 
 NOTHING = SeenState(ABSENT)
@@ -110,4 +112,5 @@ _LINK_ERRORS = (errno.ELOOP, errno.EXDEV)
 
 
 def _seen(state: FileState | None, status: os.stat_result, what: str = "") -> SeenState:
-    return SeenState(state, (status.st_dev, status.st_ino), what)
+    several = stat.S_ISREG(status.st_mode) and status.st_nlink > 1
+    return SeenState(state, (status.st_dev, status.st_ino), what, several)

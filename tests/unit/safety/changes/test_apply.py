@@ -85,6 +85,20 @@ def test_a_change_and_its_reverse_leave_every_byte_and_right_as_it_was(world: Wo
     assert tree_of(root) == before
 
 
+@pytest.mark.spec("R-OUT-3")
+def test_rights_of_a_file_with_another_name_elsewhere_change_here_alone(world: World, root: Path) -> None:
+    elsewhere = world.outside / "store.txt"
+    elsewhere.write_text("one")
+    elsewhere.chmod(0o600)
+    os.link(elsewhere, root / "linked.txt")
+    change = FileChange(str(root / "linked.txt"), file_state(b"one", 0o600), file_state(b"one", 0o755))
+
+    assert applier(world).apply([change], KeptContents(b"one")) == ()
+
+    assert (rights(root / "linked.txt"), rights(elsewhere)) == (0o755, 0o600)
+    assert (elsewhere.read_text(), elsewhere.stat().st_nlink) == ("one", 1)
+
+
 def test_two_folders_get_each_others_names(world: World) -> None:
     old: Tree = {"one": None, "one/x": "1", "two": None, "two/x": "2", "two/y": "3"}
     new: Tree = {"one": None, "one/x": "2", "one/y": "3", "two": None, "two/x": "1"}
