@@ -112,6 +112,16 @@ class ChangeRepository:
 
         return await self._thread.read(work)
 
+    async def taken_since(self, *, at: float) -> int:
+        """Bytes on the disk of the contents that changes made from then on need."""
+        recent = "FROM changed_files f JOIN changes c ON c.seq = f.change_seq WHERE c.kept = 1 AND c.at >= :at"
+        query = (
+            "SELECT coalesce(sum(stored), 0) FROM kept_contents WHERE digest IN "
+            f"(SELECT f.before_digest {recent} UNION SELECT f.after_digest {recent})"
+        )
+        row = await self._thread.read(lambda connection: connection.execute(query, {"at": at}).fetchone())
+        return int(row[0])
+
     async def let_go(self, *, before: float, most: int, but: str = "") -> None:
         """From now on nothing is kept for changes made before then, and for the oldest beyond ``most`` bytes; one
         record is spared, which is being made."""

@@ -51,6 +51,12 @@ NOT_KEPT: Mapping[NotKept, str] = {
     "unreadable": "what is there cannot be read, so it cannot be kept for undoing",
 }
 """Why a call cannot be undone, in words that go on in a sentence."""
+RECENT_S = 3 * 86_400.0
+"""What was changed since then is not let go of for a call that nobody was asked about."""
+PUSHES_OUT = (
+    "keeping what was there would let go of what is kept of the last three days, so that that could not be undone any "
+    "more (Undo and changes, in Settings, has the limit)"
+)
 _SINGLY = 16
 """Of more contents than that the disk is told once to write them all."""
 
@@ -188,9 +194,9 @@ class KeepingRecorder:
         async with self._one:
             images = _Images(self._keeping, sources)
             files = await asyncio.to_thread(images.keep, changes)
-            lost = next((one for one in files if one.not_kept), None) if whole else None
-            if lost is not None:
-                raise CannotBeUndone(f"{NOT_KEPT[lost.not_kept]} ({lost.change.path})")
+            if whole and (why := await self._not_whole(files, images.stored)):
+                await self._forget(images.stored)
+                raise CannotBeUndone(why)
             record = KeptChange(new_id(), time.time(), files, origin, tuple(undoes), "begun")
             try:
                 await self._keeping.changes.begin(record=record, contents=images.stored)
@@ -198,6 +204,22 @@ class KeepingRecorder:
                 self._spawn(self._keeping.changes.drop(change_id=record.change_id), "changes: one is not made")
                 raise
         return record
+
+    async def _not_whole(self, files: Sequence[ChangedFile], stored: Mapping[str, int]) -> str:
+        """Why a call that nobody was asked about cannot be undone as a whole, or takes that from an earlier one; or
+        ""."""
+        lost = next((one for one in files if one.not_kept), None)
+        if lost is not None:
+            return f"{NOT_KEPT[lost.not_kept]} ({lost.change.path})"
+        changes, most, new = self._keeping.changes, self._keeping.limits.most_bytes, sum(stored.values())
+        if (await changes.amount()).size + new <= most:
+            return ""
+        return PUSHES_OUT if await changes.taken_since(at=time.time() - RECENT_S) + new > most else ""
+
+    async def _forget(self, stored: Mapping[str, int]) -> None:
+        """What was kept for a change that is not made goes, unless another one needs it."""
+        known = await self._keeping.changes.known()
+        await asyncio.to_thread(self._keeping.kept.remove, [digest for digest in stored if digest not in known])
 
     async def _done(self, record: KeptChange) -> None:
         files = await asyncio.to_thread(_as_made, record.files)

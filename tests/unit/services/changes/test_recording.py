@@ -5,12 +5,13 @@ import os
 import stat
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from desktop.domain.errors import BoundaryViolation, KnownError, StoreError, ToolFailure
-from desktop.domain.files.changes import ABSENT, FileChange
+from desktop.domain.errors import BoundaryViolation, CannotBeUndone, KnownError, StoreError, ToolFailure
+from desktop.domain.files.changes import ABSENT, ChangedFile, ChangeOrigin, FileChange, KeptChange
 from desktop.domain.safety import GuardedFiles
 from desktop.services.changes import recording
 from tests.harness.timeouts import WAIT_S
@@ -167,6 +168,33 @@ async def test_where_there_is_too_much_the_oldest_goes_and_the_newest_stays(call
     assert [record.kept for record in records] == [False] * 5 + [True] * 3
     assert len(calls.kept()) == 3
     assert (await calls.store.changes.amount()).size <= 100_000
+
+
+@pytest.mark.spec("R-ASK-1", "R-UND-1")
+async def test_what_nobody_was_asked_about_pushes_out_nothing_of_the_last_days(calls: Calls) -> None:
+    calls.limits.most_bytes = 100_000
+
+    async def at_the_edge(name: str) -> None:
+        context = replace(calls.context(), at_edge=True)
+        path, data = str(calls.root / name), os.urandom(30_000)
+        await calls.recorder.write(calls.files, path, data, expected=None, context=context)
+
+    old, before = os.urandom(30_000), time.time() - recording.RECENT_S - 60
+    stored = calls.store.kept_files.keep(digest(old), old)
+    change = ChangedFile(FileChange(str(calls.root / "old.bin"), ABSENT, file_state(old)))
+    record = KeptChange("old", before, (change,), ChangeOrigin("t"))
+    await calls.store.changes.begin(record=record, contents={digest(old): stored})
+    await calls.store.changes.done(change_id="old", files=())
+
+    for number in range(3):
+        await at_the_edge(f"{number}.bin")
+    assert digest(old) not in calls.kept(), "what is older goes"
+    kept = calls.kept()
+    with pytest.raises(CannotBeUndone, match="last three days"):
+        await at_the_edge("3.bin")
+    assert not (calls.root / "3.bin").exists()
+    assert [record.kept for record in await calls.store.changes.of_thread(thread_id="t")] == [False, *[True] * 3]
+    assert calls.kept() == kept, "nothing is left of what was not made"
 
 
 @pytest.mark.spec("R-UND-1")
