@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import PermissionRequest
@@ -93,13 +94,18 @@ def _places(request: PermissionRequest, check: PreCheck) -> Iterator[PastEdge]:
 
 
 def _leading_out(changes: Sequence[FileChange], project: str) -> list[str]:
-    """Links that would lead out of the folder."""
-    found = []
-    for change in changes:
-        if change.after.kind == "link":
-            target = os.path.realpath(os.path.join(os.path.dirname(change.path), change.after.target))
-            found += [] if is_within(target, project) else [f"{change.path} (a link to {change.after.target})"]
-    return found
+    """Links that would lead out of the folder, now or once others have changed."""
+    links = [change for change in changes if change.after.kind == "link"]
+    return [f"{one.path} (a link to {one.after.target})" for one in links if not _stays_inside(one, project)]
+
+
+def _stays_inside(link: FileChange, project: str) -> bool:
+    """Whether a link leads into the folder whatever else in it becomes a link that does. So it is read by its words
+    first, for above it there is none; and one that goes up again behind a name leads wherever that name leads."""
+    parts = [part for part in link.after.target.split(os.sep) if part not in ("", os.curdir)]
+    after_names = list(dropwhile(lambda part: part == os.pardir, parts))
+    target = os.path.normpath(os.path.join(os.path.dirname(link.path), link.after.target))
+    return os.pardir not in after_names and is_within(target, project) and is_within(os.path.realpath(target), project)
 
 
 def _some(names: Sequence[str]) -> str:

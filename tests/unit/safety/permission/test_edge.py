@@ -137,6 +137,33 @@ async def test_what_leaves_any_of_it_asks_and_its_request_names_what(bench: Benc
 
 
 @pytest.mark.spec("R-ASK-1")
+@pytest.mark.parametrize(
+    ("link", "target", "asks"),
+    [
+        ("a/b/x", "../y", False),
+        ("a/b/x", "../../y", False),
+        ("a/b/x", "{project}/y", False),
+        ("a/b/x", "nothing/yet", False),
+        ("a/b/x", "../../../y", True),
+        ("a/b/x", "L/../y", True),  # as soon as L is a link to the project itself, this leads beside it
+        ("a/b/x", "{project}/a/../y", True),
+        ("was-a-link/x", "../../y", True),  # it becomes a folder with the link; by what is there now it would be a/y
+        ("a/b/x", "../../leads-out/y", True),
+    ],
+)
+async def test_a_link_passes_only_if_it_stays_inside_whatever_comes_later(
+    bench: Bench, tmp_path: Path, link: str, target: str, asks: bool
+) -> None:
+    project = Path(bench.project)
+    (project / "a/b/c").mkdir(parents=True)
+    (project / "was-a-link").symlink_to("a/b/c")
+    (project / "leads-out").symlink_to(tmp_path)
+    state = FileState("link", target=target.format(project=project))
+    call = bench.command(FileChange(str(project / link), ABSENT, state))
+    assert await bench.by(call) == ("user" if asks else "edge")
+
+
+@pytest.mark.spec("R-ASK-1")
 @pytest.mark.parametrize("change", ["stale", "original", "question"])
 async def test_what_changed_was_edited_or_may_have_been_done_asks(bench: Bench, change: str) -> None:
     value: Any = {"stale": True, "original": {"path": "b"}, "question": "It had begun."}[change]
