@@ -105,8 +105,8 @@ def runs_later(path: str, workspace: str, home: str) -> str:
     if _MAYBE.search(own) is None:
         return ""
     for name in own.split("/"):
-        if (why := _NAMES.get(name)) is not None:
-            return why
+        if name in _NAMES:
+            return _NAMES[name]
     return next((why for why, kind in _KINDS.items() if kind.search(own)), "")
 
 
