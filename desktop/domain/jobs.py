@@ -29,6 +29,15 @@ class Unattended(Protocol):
         """Why the call may not be made, in a sentence; empty: it may."""
         ...
 
+    def denies(self, facts: CallFacts) -> bool:
+        """Whether the job itself denies the call, so that nothing else allows it."""
+        ...
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether what stays within the edge of the job's folder may be done without being listed (R-ASK-1)."""
+        ...
+
     @property
     def present(self) -> bool:
         """Whether a person goes on with the run: of what had begun when the app ended they are asked whether it was
@@ -42,7 +51,8 @@ class JobPolicy:
     always reads, but for what an entry with ``$deny`` names;
     ``allow_admin`` are exact names of tools (R-CRON-3, R-CRON-4), in force only beside a list of tools and while the
     app's switch for it is on.
-    ``max_cost`` in USD, ``deadline_s`` in seconds; None: the app's own limits."""
+    ``max_cost`` in USD, ``deadline_s`` in seconds; None: the app's own limits.
+    ``at_edge``: beside the list, it does what stays within the edge of its folder, and never what its list denies."""
 
     allowed_tools: tuple[str, ...] | None = None
     allow_admin: tuple[str, ...] = ()
@@ -50,6 +60,7 @@ class JobPolicy:
     max_tokens: int | None = None
     max_cost: float | None = None
     deadline_s: float | None = None
+    at_edge: bool = False
 
 
 @dataclass(frozen=True, slots=True)

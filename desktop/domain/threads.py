@@ -28,12 +28,14 @@ EDITOR_LABEL = "editor:"
 @dataclass(frozen=True, slots=True)
 class ThreadJob:
     """The job whose run a thread is. ``status`` is that of the run (``jobs.JobRunStatus``); ``deleted``: the job is
-    deleted. All fields are empty where the job or its history is gone for good."""
+    deleted; ``at_edge``: it works up to the edge of its folder. All fields are empty where the job or its history is
+    gone for good."""
 
     job_id: str
     name: str
     status: str
     deleted: bool = False
+    at_edge: bool = False
 
 
 @dataclass(frozen=True, slots=True)

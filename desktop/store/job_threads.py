@@ -11,8 +11,8 @@ from datetime import datetime
 from desktop.domain.threads import JOB_LABEL, ThreadJob, ThreadRecord
 
 _JOBS = (
-    "SELECT job_id, CASE WHEN json_valid(job_json) THEN json_extract(job_json, '$.name') END, deleted_at IS NOT NULL "
-    "FROM jobs"
+    "SELECT job_id, CASE WHEN json_valid(job_json) THEN json_extract(job_json, '$.name') END, deleted_at IS NOT NULL, "
+    "CASE WHEN json_valid(job_json) THEN json_extract(job_json, '$.policy.at_edge') END FROM jobs"
 )
 _UNTOUCHED = (
     "SELECT t.thread_id, t.title, r.planned_at FROM job_runs r JOIN threads t ON t.thread_id = r.thread_id "
@@ -33,12 +33,14 @@ def with_jobs(connection: sqlite3.Connection, threads: Sequence[ThreadRecord]) -
     labelled = {thread.thread_id for thread in threads if thread.label == JOB_LABEL}
     if not labelled:
         return list(threads)
-    jobs = {job_id: (str(name or ""), bool(deleted)) for job_id, name, deleted in connection.execute(_JOBS)}
+    jobs = {
+        job_id: (str(name or ""), bool(deleted), edge == 1) for job_id, name, deleted, edge in connection.execute(_JOBS)
+    }
     one = next(iter(labelled)) if len(labelled) == 1 else ""
     condition = "thread_id = ?" if one else "thread_id <> ?"
     runs = connection.execute(f"SELECT thread_id, job_id, status FROM job_runs WHERE {condition} ORDER BY seq", (one,))
     found = {
-        thread_id: ThreadJob(job_id, jobs[job_id][0], status, jobs[job_id][1])
+        thread_id: ThreadJob(job_id, jobs[job_id][0], status, *jobs[job_id][1:])
         for thread_id, job_id, status in runs
         if thread_id in labelled and job_id in jobs
     }

@@ -182,7 +182,7 @@ def _sound(job: Job) -> bool:
     limits = (policy.max_rounds, policy.max_tokens or 1, policy.max_cost or 1, policy.deadline_s or 1, job.created_at)
     lists = isinstance(policy.allowed_tools, tuple | None) and isinstance(policy.allow_admin, tuple)
     kinds = all(isinstance(number, int | float) and not isinstance(number, bool) for number in limits)
-    return lists and kinds and all(isinstance(word, str) for word in words)
+    return lists and kinds and isinstance(policy.at_edge, bool) and all(isinstance(word, str) for word in words)
 
 
 def _runs(rows: Sequence[tuple[Any, ...]]) -> list[JobRun]:

@@ -212,7 +212,9 @@ async def _services(
     # What a person can do. The agents, tools.yaml and mcp.yaml add their tools to those of the boundary.
     chats = ConversationService(runtime, owner)
     judge_folder = partial(judged_folder, boundary.policy)
-    projects = ProjectService(chats, store.state, judge_folder, chats.is_working, instructions)
+    projects = ProjectService(
+        chats, store.state, judge_folder, chats.is_working, instructions, thread_modes.folder_left
+    )
     cli = cli_tools(home, boundary.tools, boundary.cli, skills, owner)
     mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, keys, log)
     agents = AgentServices(agent_files, settings, boundary.tools, skills, owner, boundary.recorder.tidy)
@@ -321,6 +323,7 @@ async def _jobs(
         where=rules.book.frozen().where,
         default_model=lambda: settings.current.models.default,
         projects=projects,
+        unconfined=lambda: _unconfined(boundary.confinement),
     )
     jobs = JobService(runtime, service, around)
     await jobs.open()

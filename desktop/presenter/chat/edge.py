@@ -25,7 +25,7 @@ WORDS = {"ask": ("asks each time", "ask"), "edge": ("at the edge", "edge")}
 """By mode: what the chip says, and its icon."""
 CHOICES: tuple[tuple[ThreadMode, str], ...] = (("ask", "Ask each time"), ("edge", "Ask only at the edge of the folder"))
 NO_FOLDER = "Choose a folder first: the edge is that of the folder."
-NO_CHAT = "Send the first message, then choose."
+BEGUN = "The chat has begun meanwhile and asks each time. Choose again to switch it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +51,52 @@ class EdgeViewModel(QObject):
     def __init__(self, modes: ThreadModes, chat: ChatViewModel, bridge: Bridge) -> None:
         super().__init__()
         self._modes, self._chat, self._bridge = modes, chat, bridge
-        chat.opened.connect(lambda _thread_id: self.changed.emit())
-        chat.project_changed.connect(lambda _project: self.changed.emit())
+        self._folder = ""
+        chat.begin_in = modes.set
+        chat.opened.connect(self._opened)
+        chat.project_changed.connect(self._moved)
+
+    def _opened(self, _thread_id: str) -> None:
+        self._folder = self._chat.project
+        self.changed.emit()
+
+    def _moved(self, project: str) -> None:
+        """A new chat begins in the mode that the person set for new chats in its folder."""
+        if project != self._folder:
+            self._folder = project
+            if not self._chat.thread_id:
+                self._chat.chosen_mode = self._modes.usual(project)
+        self.changed.emit()
 
     @property
     def mode(self) -> ThreadMode:
-        """The mode of the open chat."""
-        return self._modes.mode(self._chat.thread_id)
+        """The mode of the open chat, or the one that was chosen for a chat that has no thread yet."""
+        return self._modes.mode(self._chat.thread_id) if self._chat.thread_id else self._chat.chosen_mode
 
     @property
     def closed(self) -> str:
         """Why the edge cannot be chosen for the open chat now, or ""."""
-        return "" if self._chat.thread_id and self._chat.project else NO_FOLDER if not self._chat.project else NO_CHAT
+        return "" if self._chat.project else NO_FOLDER
+
+    @property
+    def usual(self) -> tuple[str, bool]:
+        """What is said of new chats in the open chat's folder, and whether they begin at the edge; "" where that cannot
+        be chosen: a chat has to be at the edge for it."""
+        project = self._chat.project
+        on = self._modes.usual(project) == "edge"
+        return (f"Begin new chats in {name_of(project)} at the edge", on) if on or self.mode == "edge" else ("", False)
+
+    def set_usual(self, on: bool) -> None:
+        """Have new chats in the open chat's folder begin at the edge, or asked each time."""
+        project = self._chat.project
+
+        async def work() -> None:
+            await self._modes.set_usual(project, "edge" if on else "ask")
+            words = "begin at the edge" if on else "ask each time"
+            self.said.emit(f"New chats in {name_of(project)} {words}", "")
+
+        if project:
+            self._spawn(work(), "set the mode of new chats in a folder")
 
     def take(self, events: Sequence[Event]) -> None:
         """It may have been switched elsewhere."""
@@ -106,8 +140,14 @@ class EdgeViewModel(QObject):
         return True
 
     async def _set(self, thread_id: str, mode: ThreadMode, *, told: bool = True) -> None:
-        before = self._modes.mode(thread_id)
-        await self._modes.set(thread_id, mode)
+        before = self._modes.mode(thread_id) if thread_id else self._chat.chosen_mode
+        if thread_id:
+            await self._modes.set(thread_id, mode)
+        elif self._chat.thread_id:
+            self.said.emit(BEGUN, "")
+            return
+        else:
+            self._chat.chosen_mode = mode if self._chat.project else "ask"
         self.changed.emit()
         words = "This chat asks only at the edge of its folder" if mode == "edge" else "This chat asks each time"
         self.said.emit(words, f"{UNDO}{before} {thread_id}" if told else "")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.approval.thread_modes import ThreadMode
 from desktop.domain.runs.events import (
     Event,
     RunEnded,
@@ -82,6 +83,7 @@ class OpenThread(QObject):
         self._waiting = WaitingMessages(self.queue_changed.emit)
         self._chosen_agent, self._chosen_model = "assistant", ""
         self._chosen_project = ""
+        self.chosen_mode: ThreadMode = "ask"
         self.model_titles: Callable[[str], tuple[str, int | None]] = lambda ref: (ref.partition("/")[2] or ref, None)
         board.answer_changed.connect(self._answer_changed)
         board.answer_grew.connect(self._answer_grew)
@@ -121,7 +123,7 @@ class OpenThread(QObject):
     def open_thread(self, thread_id: str) -> None:
         """Show a thread: its last screen first, older messages as they are scrolled to."""
         self._opening += 1
-        self._thread_id, self._record, self._chosen_project = thread_id, None, ""
+        self._thread_id, self._record, self._chosen_project, self.chosen_mode = thread_id, None, "", "ask"
         self._waiting.clear()
         self._live_id, self._awaited, self._redraw = "", "", False
         self._showing = self._spawn(self._open(thread_id, self._opening), "open thread")

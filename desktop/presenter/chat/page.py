@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal
 
+from desktop.domain.approval.thread_modes import ThreadMode
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.messages import Block
 from desktop.domain.threads import ThreadRecord
@@ -38,6 +39,10 @@ async def _nobody(_address: str, _text: str) -> None:
     """Where no agent can be written to but that of the thread."""
 
 
+async def _asks(_thread_id: str, _mode: ThreadMode) -> None:
+    """Where there are no modes: each chat asks each time."""
+
+
 DEMO_BEGINS = "start"
 """What the demo model is told to play its scene."""
 
@@ -56,6 +61,8 @@ class ChatViewModel(OpenThread):
         self._sending = asyncio.Lock()
         self.post: Callable[[str, str], Coroutine[Any, Any, None]] = _nobody
         self.read_in: Callable[[Sequence[Block]], Awaitable[tuple[Block, ...]]] = _as_they_are
+        self.begin_in: Callable[[str, ThreadMode], Awaitable[None]] = _asks
+        """Has a new thread work in the mode that was chosen for it."""
         self._made = (0, "")
 
     def open_child(self, thread_id: str) -> None:
@@ -89,7 +96,8 @@ class ChatViewModel(OpenThread):
     def send(self, text: str, attachments: tuple[Block, ...] = ()) -> None:
         """Send, or queue while a run is under way. The draft is forgotten once the message is stored."""
         if text.strip() or attachments:
-            self._spawn(self._send(self._thread_id, self._opening, ComposerDraft(text, attachments)), "send message")
+            said = ComposerDraft(text, attachments)
+            self._spawn(self._send(self._thread_id, self._opening, said, self.chosen_mode), "send message")
 
     def write_to(self, address: str, text: str) -> None:
         """Say something to a persistent agent that works on a skill in this thread."""
@@ -100,14 +108,14 @@ class ChatViewModel(OpenThread):
         self.new_thread()
         self.send(DEMO_BEGINS)
 
-    async def _send(self, thread_id: str, opening: int, said: ComposerDraft) -> None:
+    async def _send(self, thread_id: str, opening: int, said: ComposerDraft, mode: ThreadMode) -> None:
         """Into the thread that was open when it was said, whatever is open by now."""
         self.drafts.keep(thread_id, said)  # until the message itself is stored: the composer is empty already
         origin = thread_id
         try:
             async with self._sending:
                 attachments = await self.read_in(said.attachments)
-                thread_id = thread_id or await self._thread_for(opening)
+                thread_id = thread_id or await self._thread_for(opening, mode)
                 await self._service.send(thread_id, said.text, attachments)
         except KnownError:
             self.drafts.unsent(origin, thread_id, said)
@@ -116,7 +124,7 @@ class ChatViewModel(OpenThread):
             raise
         self.drafts.sent(origin, thread_id, said)
 
-    async def _thread_for(self, opening: int) -> str:
+    async def _thread_for(self, opening: int, mode: ThreadMode) -> str:
         """The thread that the first message of a new chat makes, once that chat is shown: what is sent right after
         Ctrl+N is not shown as an empty chat."""
         if self._showing is not None:
@@ -126,6 +134,8 @@ class ChatViewModel(OpenThread):
                 agent=self._chosen_agent, model=self._chosen_model, project=self._chosen_project
             )
             self._made = (opening, made.thread_id)
+            if mode != "ask" and made.project:
+                await self.begin_in(made.thread_id, mode)
             if opening == self._opening:
                 self._record, self._thread_id = made, made.thread_id
                 self.opened.emit(made.thread_id)

@@ -20,6 +20,7 @@ STATUS = {
     "overrun": ("clock", "Left out"),
 }
 """Icon and words of each status."""
+AT_EDGE = "In its folder it edits files and runs commands, as far as that can be undone and needs no network."
 BAD = frozenset({"failed", "limit", "interrupted"})
 
 
@@ -62,6 +63,9 @@ def policy_words(policy: JobPolicy, *, admin_allowed: bool) -> str:
         words = "Uses no tools."
     else:
         words = "May use, without asking: " + ", ".join(policy.allowed_tools) + "."
+    if policy.at_edge:
+        words = "Beside that it only reads." if not policy.allowed_tools else words.replace("May", "It may also", 1)
+        words = f"{AT_EDGE} {words}"
     if policy.allow_admin:
         names = ", ".join(policy.allow_admin)
         off = "" if admin_allowed else " (switched off in Settings, so refused)"
@@ -126,6 +130,7 @@ def thread_words(job: ThreadJob) -> str:
     """The job whose run a thread is, and under whose rules a person's messages in it run."""
     of = f"of {short(job.name)}" if job.name else "of a job that is gone"
     of += ", which was deleted" if job.name and job.deleted else ""
+    of += ", which works up to the edge of its folder" if job.at_edge else ""
     if job.status == "running":
         return f"A run {of}. What you write before it ends is answered under the job's rules: nobody is asked."
     again = "stay under the job's" if job.name else "only read"

@@ -25,7 +25,6 @@ from desktop.domain.jobs import Unattended
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Redactor, SettingsProvider
 from desktop.domain.tools import PreCheck, StandsFor
-from desktop.safety.boundary.policy import only_granted
 from desktop.safety.permission.decide import AutoDecision, answer, call_facts, facts_of_other, passes_by_setting
 from desktop.safety.permission.digest import RunMemory, digest_of, signature_of, size_of
 from desktop.safety.permission.edge import past_the_edge
@@ -33,7 +32,9 @@ from desktop.safety.permission.gated import GatedCall
 from desktop.safety.permission.granting import Granting, JudgedCall
 from desktop.safety.permission.log_entry import entry_of
 from desktop.safety.permission.recovery import still_allowed, unless_unknown
+from desktop.safety.permission.refusals import deny, deny_by, unconsented
 from desktop.safety.permission.trust_rules import escape_glob
+from desktop.safety.permission.unattended import answer_of_job, forbids, looks_first
 
 MAX_VOID_ANSWERS = 3
 _BY: Mapping[str, DecidedBy] = {
@@ -88,7 +89,7 @@ class PermissionGate:
         judged = await self._judged(call, check)
         request, facts = judged.request, judged.facts
         if call.meta.unattended is not None:
-            decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
+            decision: Decision | None = await self._of_job(judged, call.meta.unattended)
         else:
             decision = await self._without_asking(judged, facts_of_other(check, call.meta))
         rule = self._rules.match(facts) if call.allowed_before else None
@@ -102,7 +103,7 @@ class PermissionGate:
             decision = await self._ask(request, tokens, asking)
             rule = self._rules.match(facts) if decision.allowed else None
             if rule is not None and rule.policy == "deny":  # it was written while the request waited
-                decision = replace(_deny_by(rule, request), waited_s=decision.waited_s)
+                decision = replace(deny_by(rule, request), waited_s=decision.waited_s)
             decision = await self._keep(decision, judged)
             self._pledge(decision, request, check.stands_for)
         if check.asks and decision.allowed:
@@ -113,15 +114,15 @@ class PermissionGate:
         return decision
 
     async def would_ask(self, call: GatedCall) -> bool:
-        """Whether ``decide`` would ask a person now; nothing is written down, counted or used up."""
+        """Whether ``decide`` would ask a person now, or refuse a job for want of knowing what the call does; nothing is
+        written down, counted or used up."""
         judged = await self._judged(call, call.check or PreCheck(call.category))
-        request = judged.request
-        if (
-            call.meta.unattended is not None
-            or self._memory.denied(request.run_id)
-            or request.refused
-            or self._nobody(request) is not None
-        ):
+        request, job = judged.request, call.meta.unattended
+        if self._closed or self._memory.denied(request.run_id) or request.refused:
+            return False
+        if job is not None:
+            return not forbids(self._rules.match(judged.facts)) and looks_first(judged, job)
+        if self._nobody(request) is not None:
             return False
         found = self._before(judged, self._rules.match(judged.facts), granted=self._covering(judged) is not None)
         return found.what == "asks" and not self._memory.pledged(request.run_id, request.digest)
@@ -147,11 +148,13 @@ class PermissionGate:
 
     async def _judged(self, call: GatedCall, check: PreCheck) -> JudgedCall:
         """The call with all that decides about it. In which mode its thread works is looked up now, not when its run
-        began: a person may have switched."""
+        began: a person may have switched. A job has its own, whatever its thread is switched to."""
         facts, request = facts_of(call, check), _request_of(call, check, self._clock())
         if follows := self._memory.follows(request.run_id):
             request = replace(request, follows=f"text of {follows} was read in this run")
-        edge = request.category is not Category.READ and self._modes.mode(request.seen_in) == "edge"
+        job = call.meta.unattended
+        works_at_edge = job.at_edge if job is not None else self._modes.mode(request.seen_in) == "edge"
+        edge = works_at_edge and request.category is not Category.READ
         if edge:
             past = await asyncio.to_thread(past_the_edge, request, check, self._modes)
             request = replace(request, past_edge=past)
@@ -180,14 +183,14 @@ class PermissionGate:
         """An answer that needs no person, or None. ``instead``: what the question is really about."""
         request, facts = call.request, call.facts
         if self._memory.denied(request.run_id):
-            return _deny(request, "remembered", "everything from this run is denied")
+            return deny(request, "remembered", "everything from this run is denied")
         if request.refused:
             return self._nobody(request)
         rule = self._rules.match(facts)
         about = self._rules.match(instead) if instead is not None else None
         if about is not None and about.policy == "deny":  # nobody is asked about what would be denied afterwards
             self._rules.decided(facts, about)
-            return _deny_by(about, request)
+            return deny_by(about, request)
         grant = self._covering(call)
         found = self._before(call, rule, granted=grant is not None)
         self._rules.decided(facts, rule if found.because == "rule" else None)
@@ -197,7 +200,7 @@ class PermissionGate:
             return self._pledged(request) or self._nobody(request)
         shown = {"pattern": rule.pattern} if rule is not None else None
         if found.what == "denied":
-            return replace(_deny(request, "rule", rule.reason if rule is not None else ""), rule=shown)
+            return replace(deny(request, "rule", rule.reason if rule is not None else ""), rule=shown)
         by = _BY[found.because] if request.category is not Category.READ or request.asks else "setting"
         network = by == "remembered" and self._memory.with_network(request.run_id, call.signature)
         return Decision("allow_once", request.digest, by=by, rule=shown if by == "rule" else None, with_network=network)
@@ -220,30 +223,25 @@ class PermissionGate:
         digest = digest_of(spec.name, arguments, check.category, check, spec.version)
         self._memory.pledge(request.run_id, digest, with_network=decision.with_network)
 
-    async def _of_job(self, request: PermissionRequest, facts: CallFacts, job: Unattended) -> Decision:
-        """The answer in a run without a person: its own policy, and what rules forbid anyway; nobody is asked, and what
-        a person remembered for other runs or opened for the session grants nothing (R-CRON-1 … R-CRON-4, R-FS-8)."""
+    async def _of_job(self, call: JudgedCall, job: Unattended) -> Decision:
+        """The answer in a run without a person: what rules forbid, and then its own policy; nobody is asked."""
+        request, rule = call.request, self._rules.match(call.facts)
         if self._closed:
-            return _deny(request, "closed", "Assent is closing")
-        rule = self._rules.match(facts)
-        forbids = rule is not None and rule.policy != "allow" and not (rule.policy == "ask" and rule.bare)
-        self._rules.decided(facts, rule if forbids else None)
-        if rule is not None and forbids:
-            reason = rule.reason or ("a rule asks a person each time" if rule.policy == "ask" else "")
-            return _deny_by(rule, request, reason)
+            return deny(request, "closed", "Assent is closing")
+        self._rules.decided(call.facts, rule if forbids(rule) else None)
+        if rule is not None and forbids(rule):
+            return deny_by(
+                rule, request, rule.reason or ("a rule asks a person each time" if rule.policy == "ask" else "")
+            )
         if self._memory.denied(request.run_id):
-            return _deny(request, "remembered", "everything from this run is denied")
-        refused = _unconsented(request) or job.refusal(facts)
-        if request.paths and not refused:
-            opened = await asyncio.to_thread(only_granted, self._settings(), request.paths, facts.project)
-            refused = f"only a folder opened for this session allows {opened}, and jobs use none" if opened else ""
-        return _deny(request, "job", refused) if refused else Decision("allow_once", request.digest, by="job")
+            return deny(request, "remembered", "everything from this run is denied")
+        return await asyncio.to_thread(answer_of_job, call, job, self._settings)
 
     def _nobody(self, request: PermissionRequest) -> Decision | None:
         """A denial where there is nobody to ask (R-PRM-6)."""
         if self._closed:
-            return _deny(request, "closed", "Assent is closing")
-        return _deny(request, "no_handler", _unconsented(request)) if self._asker_of(request) is None else None
+            return deny(request, "closed", "Assent is closing")
+        return deny(request, "no_handler", unconsented(request)) if self._asker_of(request) is None else None
 
     def _asker_of(self, request: PermissionRequest) -> Asker | None:
         return self._instead(request) or self._asker
@@ -262,7 +260,7 @@ class PermissionGate:
         if nobody is not None:
             return nobody
         asking(request)
-        decision = _deny(request, "no_handler", "the answers were for another question")
+        decision = deny(request, "no_handler", "the answers were for another question")
         for _ in range(MAX_VOID_ANSWERS):
             answer = await self._answer(request, tokens)
             if answer.digest == request.digest:
@@ -281,7 +279,7 @@ class PermissionGate:
 
         def end(by: DecidedBy, reason: str) -> None:
             if not ended.done():
-                ended.set_result(_deny(request, by, reason))
+                ended.set_result(deny(request, by, reason))
 
         def cancelled(reason: str) -> None:
             if not loop.is_closed():
@@ -312,7 +310,7 @@ class PermissionGate:
     async def _asked(self, request: PermissionRequest) -> Decision | Exception:
         asker = self._asker_of(request)
         if asker is None:  # it has gone meanwhile
-            return _deny(request, "no_handler", "")
+            return deny(request, "no_handler", "")
         try:
             return await asker.ask(request)
         except Exception as error:  # noqa: BLE001 - the boundary to the window; raised again outside the task group
@@ -402,17 +400,3 @@ def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
 def _says_yes(decision: Decision) -> bool:
     """Whether a person allowed the call exactly as it was shown."""
     return decision.by == "user" and decision.choice in ("allow_once", "allow_bounded", "allow_run", "allow_always")
-
-
-def _unconsented(request: PermissionRequest) -> str:
-    """Why a call that reads what is closed needs a person, or ""."""
-    consent = request.consent
-    return f"it {consent.sentence}, and nobody has agreed to that yet" if consent is not None else ""
-
-
-def _deny(request: PermissionRequest, by: DecidedBy, reason: str) -> Decision:
-    return Decision("deny", request.digest, by=by, reason=reason)
-
-
-def _deny_by(rule: RuleMatch, request: PermissionRequest, reason: str = "") -> Decision:
-    return replace(_deny(request, "rule", reason or rule.reason), rule={"pattern": rule.pattern})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from desktop.domain.errors import KnownError
@@ -20,8 +20,13 @@ Judge = Callable[[str], ProjectFolder]
 """What a folder is that a person names. Blocks."""
 
 
+async def _stays(_thread_id: str) -> None:
+    """Where nothing of a thread hangs on its folder."""
+
+
 class ProjectService:
-    """``is_working`` says whether a run goes on in a thread: its folder stays until that is over."""
+    """``is_working`` says whether a run goes on in a thread: its folder stays until that is over. ``leaving`` is
+    awaited before a thread gets another folder: what a person allowed in the one is not allowed in the next."""
 
     def __init__(
         self,
@@ -30,11 +35,13 @@ class ProjectService:
         judge: Judge,
         is_working: Callable[[str], bool],
         instructions: ProjectInstructions,
+        leaving: Callable[[str], Awaitable[None]] = _stays,
     ) -> None:
         self._threads = threads
         self._state = state
         self._judge = judge
         self._is_working = is_working
+        self._leaving = leaving
         self.instructions = instructions
         self._writing = asyncio.Lock()
 
@@ -60,6 +67,8 @@ class ProjectService:
         if real:
             await self.instructions.met(real)
         if thread_id:
+            if (await self._threads.thread(thread_id)).project != real:
+                await self._leaving(thread_id)
             await self._threads.set_project(thread_id, real)
         if folder is not None:
             await self.used(folder.given)

@@ -29,6 +29,15 @@ async def job_problems(runtime: Runtime, default_model: Callable[[], str], job: 
     return [*found, *policy_problems(job.policy, runtime.mask), *listed, *await code_problems(runtime, job)]
 
 
+def edge_problems(job: Job, unconfined: str) -> Iterator[DefinitionProblem]:
+    """What keeps a job from working up to the edge of its folder; ``unconfined``: why commands are not confined."""
+    if not job.project:
+        yield DefinitionProblem("policy.at_edge", "job.edge", "Choose a folder first: the edge is that of the folder.")
+    elif unconfined:
+        words = f"It does here what it lists and nothing more: {unconfined}."
+        yield DefinitionProblem("policy.at_edge", "job.edge", words, warning=True)
+
+
 def _words(job: Job) -> Iterator[DefinitionProblem]:
     for path, value, words, maximum in (
         ("name", job.name, "Give it a name.", MAX_NAME),

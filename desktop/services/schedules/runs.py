@@ -29,7 +29,8 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSurroundings:
     """What jobs need of the app: its switch for admin calls, the model for jobs without one, where patterns' paths
-    begin, the clock (seconds since the epoch), and the folders that jobs may work in."""
+    begin, the clock (seconds since the epoch), the folders that jobs may work in, and why nothing confines commands
+    here, or "" (blocks)."""
 
     admin_allowed: Callable[[], bool]
     default_model: Callable[[], str]
@@ -37,6 +38,7 @@ class JobSurroundings:
     clock: Callable[[], float] = time.time
     projects: ProjectService | None = None
     """Judges the folders of jobs; None: no job works in one."""
+    unconfined: Callable[[], str] = str
 
     async def folder_of(self, job: Job) -> str:
         """Where a job's runs work now, really; "": in no project. Raises KnownError where it cannot be used."""

@@ -15,7 +15,7 @@ from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import Job, JobRow, JobRun, JobRunStatus
 from desktop.services.chats.service import ConversationService
-from desktop.services.schedules.checks import job_problems
+from desktop.services.schedules.checks import edge_problems, job_problems
 from desktop.services.schedules.runs import JobRuns, JobSurroundings
 from desktop.services.schedules.terms import LABEL, TermsAgain
 from desktop.services.schedules.times import MAX_COUNTED, JobTimes, Passed, times_of
@@ -97,6 +97,8 @@ class JobService:
             await self._around.folder_of(job)
         except KnownError as error:
             found = [*found, DefinitionProblem("project", error.code, error.advice)]
+        if job.policy.at_edge:
+            found = [*found, *edge_problems(job, await asyncio.to_thread(self._around.unconfined))]
         return found
 
     async def next_times(self, schedule: str, zone: str, count: int = 5) -> Sequence[float]:

@@ -53,14 +53,22 @@ class JobPermission:
     def refusal(self, facts: CallFacts) -> str:
         """Why the call may not be made, or "". The category is that of this very call (R-CRON-4)."""
         if facts.category is Category.READ and not facts.asks:
-            denied = self._policy_of(facts) == "deny"
-            return f"{facts.tool} is denied by the job's list" if denied else ""
+            return f"{facts.tool} is denied by the job's list" if self.denies(facts) else ""
         if self._listed is None:
             does = "goes to other computers" if facts.asks else "changes things"
             return f"{facts.tool} {does} and is not on the job's list"
         if facts.category is Category.ADMIN:
             return self._admin(facts)
         return "" if self._fits(facts) else f"{facts.tool} is not on the job's list, or not for this"
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether what stays within the edge of its folder may be done without being listed."""
+        return self._policy.at_edge
+
+    def denies(self, facts: CallFacts) -> bool:
+        """Whether the job's list denies the call."""
+        return self._policy_of(facts) == "deny"
 
     def _policy_of(self, facts: CallFacts) -> str:
         found = self._listed.match(facts) if self._listed is not None else None
@@ -241,7 +249,8 @@ class JobTerms:
     budget: ExecutionBudget
     """What the run may use."""
     tools: tuple[str, ...] | None
-    """The patterns that its agent's own list is narrowed to; None: only what reads."""
+    """The patterns that its agent's own list is narrowed to; None: only what reads. At the edge of its folder all
+    tools are offered that its list does not deny: the gate says which calls stay within."""
     set_by: str = "the job"
     """What is said of a limit that stops it (R-LIM-5)."""
     of_app: tuple[str, ...] = ()
@@ -268,6 +277,8 @@ def terms_of(
     tools = policy.allowed_tools
     if tools is not None:
         tools = tuple(dict.fromkeys((*tools, *policy.allow_admin)))
+    if policy.at_edge:
+        tools = ("*", *(text for text in tools or () if read_entry(text).policy == "deny"))
     own = {
         "max_tokens": policy.max_tokens,
         "max_cost_usd": policy.max_cost,

@@ -111,6 +111,13 @@ class EdgeChip(QObject):
             action.setChecked(mode == self._edge.mode)
             action.setEnabled(not closed)
             action.triggered.connect(lambda _=False, mode=mode: self._edge.choose(mode))
+        words, on = self._edge.usual
+        if words:
+            menu.addSeparator()
+            action = menu.addAction(shown_line(words).replace("&", "&&"))
+            action.setCheckable(True)
+            action.setChecked(on)
+            action.triggered.connect(self._edge.set_usual)
         menu.popup(self._header.mode.mapToGlobal(QPoint(0, self._header.mode.height())))
 
     def _explain(self, explained: EdgeExplained) -> None:

@@ -16,7 +16,7 @@ from desktop.presenter.schedules.words import listed, moment, policy_words
 from desktop.ui.widgets.controls.agent_combo import AgentCombo
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Field, Labelled, TextArea
-from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.controls.toggles import CheckBox, Segmented
 from desktop.ui.widgets.dialogs.files import choose_folder
 from desktop.ui.widgets.focus_place import give_keys
 from desktop.ui.widgets.layout.containers import Notice
@@ -36,6 +36,10 @@ NOBODY = (
     "rules that deny or ask hold as always; rules that allow do not count here."
 )
 SWITCHED_OFF = "Admin calls of jobs are switched off in Settings, Approvals: they are denied whatever stands here."
+EDGE = (
+    "Inside the folder it then edits files and runs commands, first in a copy, without a list. What leaves the folder, "
+    "uses the network, cannot be undone or is admin has to be listed, or is denied. All of it is in Changes."
+)
 PAIR = 360
 """Pixels at 100 % that two fields beside each other need."""
 LIMITS = {
@@ -142,6 +146,8 @@ class JobForm(QWidget):
         self.admin = Field("Admin calls of these tools", hint="None", mono=True)
         words = "Exact names of tools from the list above. All their admin calls run without asking."
         column.addWidget(self._field("policy.allow_admin", "Admin calls of these tools", self.admin, words))
+        self.edge = CheckBox("Work up to the edge of its folder")
+        column.addWidget(self._field("policy.at_edge", "", self.edge, EDGE))
         self.off = Notice("ask", SWITCHED_OFF)
         button = Button("Settings", "quiet", small=True)
         button.clicked.connect(self.settings_wanted)
@@ -152,6 +158,7 @@ class JobForm(QWidget):
         self.kind.chosen.connect(self._choose)
         self.tools.textChanged.connect(self._tools_changed)
         self.admin.textEdited.connect(lambda text: self._edit_policy(allow_admin=listed(text)))
+        self.edge.toggled.connect(lambda on: self._edit_policy(at_edge=on))
         return card
 
     def _ends(self) -> QWidget:
@@ -193,6 +200,7 @@ class JobForm(QWidget):
         self.kind.set_value(READS if policy.allowed_tools is None else LISTED)
         _put(self.tools, "\n".join(policy.allowed_tools or ()))
         _put(self.admin, ", ".join(policy.allow_admin))
+        self.edge.setChecked(policy.at_edge)
         for name, field in self.limits.items():
             value = getattr(policy, name)
             _put(field, "" if value is None else shown(LIMITS[name][0], value))

@@ -52,8 +52,11 @@ class JobDelegate(RowDelegate):
         painter.setFont(t.font("body", 500 if selected else None))
         painter.setPen(t.color("text" if row.job.enabled else "text-2"))
         line = QRect(box.x() + t.px(8), box.y() + t.px(6), room, t.px(20))
+        if row.job.policy.at_edge:
+            glyph(painter, QRect(line.x(), line.y(), t.px(16), line.height()), "edge", "text-2", t.px(16))
+            line.adjust(t.px(24), 0, 0, 0)
         name = shown_line(row.job.name)
-        painter.drawText(line, _LEFT, elided(name, "body", room, weight=500 if selected else None))
+        painter.drawText(line, _LEFT, elided(name, "body", line.width(), weight=500 if selected else None))
         painter.setFont(t.font("small"))
         painter.setPen(t.color("text-2"))
         below = QRect(box.x() + t.px(8), box.y() + t.px(27), room, t.px(18))

@@ -97,3 +97,51 @@ async def _and_back(app, first):
     await app.until_true(lambda: header.mode.label == "asks each time", "and back once more")
     app.say("write later")
     assert (await app.asked()).arguments["path"] == "later.md"
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", "propagateSizeHints")
+@pytest.mark.spec("R-ASK-1", "R-PRJ-1")
+async def test_the_mode_of_a_new_chat_is_chosen_before_its_first_message_and_kept_for_others_only_when_said(
+    start, tmp_path: Path
+):
+    project, other = tmp_path / "person" / "tides", tmp_path / "person" / "other"
+    project.mkdir(parents=True)
+    other.mkdir()
+    app = await start(HELLO, HELLO, HELLO)
+    edge, header, projects = app.models.edge, app.page.pane.header, app.models.projects
+    if edge._modes.unconfined():
+        pytest.skip("nothing confines commands here")
+    await edge._modes.set_explained()
+    projects.use(str(project))
+    await app.until_true(lambda: header.project.label == "tides", "the project")
+    assert edge.usual == ("", False), "a chat that asks each time offers no default"
+    edge.choose("edge")
+    await app.until_true(lambda: header.mode.label == "at the edge", "before there is a thread")
+    projects.use(str(other))
+    await app.until_true(lambda: header.mode.label == "asks each time", "another folder, another edge")
+    projects.use(str(project))
+    await app.until_true(lambda: header.project.label == "tides", "and back")
+    assert edge.mode == "ask", "nobody said that new chats here begin so"
+    edge.choose("edge")
+    await app.until_true(lambda: header.mode.label == "at the edge", "chosen again")
+    app.say("hello")
+    await app.answered("Hello there.")
+    first = app.models.chat.thread_id
+    assert (edge._modes.mode(first), edge.mode) == ("edge", "edge"), "its first call goes by it already"
+
+    assert edge.usual == ("Begin new chats in tides at the edge", False)
+    edge.set_usual(True)
+    await app.until_true(lambda: edge.usual[1], "it is kept")
+    app.page.new_chat()
+    await app.until_true(lambda: header.mode.label == "asks each time", "without a folder there is no edge")
+    projects.use(str(project))
+    await app.until_true(lambda: header.mode.label == "at the edge", "the head shows it before anything is sent")
+    edge.set_usual(False)
+    await app.until_true(lambda: edge.usual == ("Begin new chats in tides at the edge", False), "taken back")
+
+    app.page.open(first)
+    await app.until_true(lambda: app.models.chat.thread_id == first and header.mode.label == "at the edge", "the first")
+    await app.until_true(app.page.pane.foot.composer.stop.isHidden, "the run is over")
+    projects.use(str(other))
+    await app.until_true(lambda: header.mode.label == "asks each time", "the edge was that of the folder before")
+    assert (await app.models.services.chats.thread(first)).mode == "ask"

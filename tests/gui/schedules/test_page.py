@@ -11,9 +11,9 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from shots.schedules import AGENTS, MODELS, SampleService, _Now
 
-from desktop.domain.jobs import Job, JobRow, JobRun
+from desktop.domain.jobs import Job, JobPolicy, JobRow, JobRun
 from desktop.presenter.schedules.page import JobsViewModel
-from desktop.presenter.schedules.words import gathered, moment, state_of
+from desktop.presenter.schedules.words import AT_EDGE, gathered, moment, policy_words, state_of
 from desktop.ui.schedules.page import SchedulesPage
 from tests.harness.timeouts import WAIT_MS
 
@@ -337,3 +337,14 @@ def test_the_folder_of_a_job_is_shown_and_written_into_its_draft(page):
     assert page.form.project.text() == "/home/ida/tides"
     page.form._choose_project("/home/ida/report")
     assert page.jobs.draft.project == "/home/ida/report"
+
+
+@pytest.mark.spec("R-ASK-1")
+def test_a_job_is_put_at_the_edge_of_its_folder_and_says_so(page):
+    assert not page.form.edge.isChecked()
+    page.form.edge.click()
+    assert page.jobs.draft.policy.at_edge
+    assert page.form.summary.text().startswith(AT_EDGE)
+    page.jobs.discard()
+    assert not page.form.edge.isChecked()
+    assert policy_words(JobPolicy(at_edge=True), admin_allowed=False) == f"{AT_EDGE} Beside that it only reads."

@@ -149,7 +149,7 @@ class Combo(QComboBox):
 
 
 class Labelled(QWidget):
-    """Caption above, the control, and below it a line of help or, when set, of what is wrong."""
+    """Caption above ("": none), the control, and below it a line of help or, when set, of what is wrong."""
 
     changed = Signal()
 
@@ -158,6 +158,7 @@ class Labelled(QWidget):
         column = Column(self, spacing=4)
         self._caption = Text(caption, "caption", "2")
         self._caption.setBuddy(control)
+        self._caption.setVisible(bool(caption))
         self._below = Paragraph(help_text, "small", "3")
         self._help = help_text
         self.control = control

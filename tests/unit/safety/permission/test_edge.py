@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.approval.call_facts import CallFacts
 from desktop.domain.approval.consents import Consent
 from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.approval.thread_modes import ThreadMode
@@ -275,3 +276,49 @@ async def test_once_a_run_has_read_a_page_from_outside_its_writes_ask_and_say_so
     other = bench.write("c.txt")
     other.meta = replace(other.meta, run_id="run-2")
     assert await bench.by(other) == "edge", "another run has read nothing"
+
+
+@dataclass
+class NightJob:
+    """The permission of a job at the edge, with nothing on its list but what it denies."""
+
+    denied: str = ""
+    at_edge: bool = True
+    present: bool = False
+
+    def refusal(self, facts: CallFacts) -> str:
+        return "it is not on the job's list"
+
+    def denies(self, facts: CallFacts) -> bool:
+        return facts.tool == self.denied
+
+
+@pytest.mark.spec("R-ASK-1", "R-CRON-1", "R-FS-8")
+async def test_a_job_at_the_edge_does_what_stays_within_and_asks_nobody_for_the_rest(
+    bench: Bench, tmp_path: Path
+) -> None:
+    check, outside = bench.write().check, bench.write(str(tmp_path / "beside.txt")).check
+    assert check is not None
+    assert outside is not None
+
+    async def by(check: PreCheck, job: NightJob, **changes: Any) -> tuple[str, str]:
+        call = replace_call(bench.call(check, unattended=job), **changes)
+        decision = await bench.decide(call)
+        return decision.by, decision.choice
+
+    bench.modes.at_edge.clear()
+    assert await by(check, NightJob()) == ("edge", "allow_once"), "whatever its thread is switched to"
+    bench.modes.at_edge = {"thread-1"}
+    no = [
+        await by(check, NightJob(at_edge=False)),
+        await by(check, NightJob(denied="write-file")),
+        await by(outside, NightJob()),
+        await by(check, NightJob(), stale=True),
+        await by(replace(check, category=ADMIN), NightJob()),
+        await by(replace(check, consent=Consent("x", ("/secret",), "reads what is closed")), NightJob()),
+        await by(replace(check, asks="it goes to example.org"), NightJob()),
+    ]
+    assert no == [("job", "deny")] * len(no)
+    bench.gate.deny_run("run-1")
+    assert await by(check, NightJob()) == ("remembered", "deny")
+    assert bench.person.asked == []

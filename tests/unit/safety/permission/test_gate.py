@@ -498,7 +498,7 @@ async def test_what_may_have_happened_is_done_again_only_when_a_person_says_so_n
     assert (bench.log[-1].decision, bench.log[-1].outcome) == ("done", "")
     assert (await GateBench(None, rule).decide(call)).by == "no_handler"
     job = GateBench(person, rule)
-    unattended = SimpleNamespace(refusal=lambda facts: "", present=False)
+    unattended = SimpleNamespace(refusal=lambda facts: "", present=False, at_edge=False)
     allowed = Call(category)
     allowed.meta = replace(allowed.meta, unattended=unattended)
     call.meta = replace(call.meta, unattended=unattended)

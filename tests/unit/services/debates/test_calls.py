@@ -170,6 +170,8 @@ async def test_stopping_the_caller_stops_the_debate(tmp_path: Path) -> None:
 class Nobody:
     """A permission like a job's."""
 
+    at_edge = False
+
     def refusal(self, _facts: CallFacts) -> str:
         return "nobody is there"
 

@@ -32,7 +32,7 @@ JOB = {"name": "Morning", "message": "Look at the mail.", "schedule": "0 8 * * 1
 class Anything:
     """The permission of a job that may make any call."""
 
-    present = False
+    present = at_edge = False
 
     def refusal(self, facts: Any) -> str:
         return ""
