@@ -47,20 +47,23 @@ class Unattended(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JobPolicy:
-    """What a job may do. ``allowed_tools`` are patterns as in trust rules, None: only what reads (R-CRON-2). A job
-    always reads, but for what an entry with ``$deny`` names;
-    ``allow_admin`` are exact names of tools (R-CRON-3, R-CRON-4), in force only beside a list of tools and while the
-    app's switch for it is on.
-    ``max_cost`` in USD, ``deadline_s`` in seconds; None: the app's own limits.
-    ``at_edge``: beside the list, it does what stays within the edge of its folder, and never what its list denies."""
+    """What a job may do. It always reads, but for what an entry with ``$deny`` names."""
 
     allowed_tools: tuple[str, ...] | None = None
+    """Patterns as in trust rules; None: only what reads (R-CRON-2)."""
     allow_admin: tuple[str, ...] = ()
+    """Exact names of tools (R-CRON-3, R-CRON-4), in force only beside a list of tools and while the app's switch for it
+    is on."""
     max_rounds: int = 10
+    """The limit on rounds."""
     max_tokens: int | None = None
+    """None: the app's own limit, as for those below."""
     max_cost: float | None = None
+    """In USD."""
     deadline_s: float | None = None
+    """In seconds."""
     at_edge: bool = False
+    """Whether, beside the list, it does what stays within the edge of its folder, but for what the list denies."""
 
 
 @dataclass(frozen=True, slots=True)
