@@ -28,7 +28,13 @@ REPORT = Job(
     JobPolicy(("read-file", "list-directory", "write-file(path=~/harbour/reports/**)"), ("bash",), 12, None, 0.2, 900),
 )
 PAUSED = replace(REPORT, job_id="2", name="Clean the archive", enabled=False)
-NIGHTLY = replace(REPORT, job_id="3", name="Compare all gauges with their neighbours, every night", policy=JobPolicy())
+NIGHTLY = replace(
+    REPORT,
+    job_id="3",
+    name="Compare all gauges with their neighbours, every night",
+    policy=JobPolicy(at_edge=True),
+    project="~/work/harbour-sensors",
+)
 
 
 class SampleService:
@@ -114,6 +120,16 @@ def _wrong() -> QWidget:
     return page
 
 
+def _edge() -> QWidget:
+    page = cast(Any, _page("3"))
+    page.resize(1280, 800)
+    page.show()
+    bar = page.scroller.verticalScrollBar()
+    bar.rangeChanged.connect(lambda _minimum, maximum: bar.setValue(maximum // 2))
+    bar.setValue(bar.maximum() // 2)
+    return cast(QWidget, page)
+
+
 def _foot() -> QWidget:
     page = cast(Any, _page("1"))
     page.scroller.ensureWidgetVisible(page.history)
@@ -135,4 +151,5 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         "schedules-wrong": _wrong,
         "schedules-empty": lambda: _page("", none=True),
         "schedules-reads": lambda: _page("3"),
+        "schedules-edge": _edge,
     }

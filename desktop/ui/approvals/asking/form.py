@@ -92,11 +92,9 @@ class _AskedRow(Labelled):
         control, read = _control(asked, lambda *_: self._edited())
         label = shown_line(asked.label)
         short_check = isinstance(control, CheckBox) and len(label) <= ONE_LINE_LABEL
-        super().__init__(_heading(asked), control, shown(asked.words))
+        super().__init__("" if short_check else _heading(asked), control, shown(asked.words))
         self.asked, self._check, self._read = asked, check, read
         self._wrong = False
-        if short_check:
-            self._caption.hide()
         control.setAccessibleName(f"{label}{'' if asked.required else ', ' + LEFT_OUT}")
         if isinstance(control, Field):
             control.editingFinished.connect(self.look)

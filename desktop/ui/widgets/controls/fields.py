@@ -156,15 +156,15 @@ class Labelled(QWidget):
     def __init__(self, caption: str, control: QWidget, help_text: str = "") -> None:
         super().__init__()
         column = Column(self, spacing=4)
-        self._caption = Text(caption, "caption", "2")
-        self._caption.setBuddy(control)
-        self._caption.setVisible(bool(caption))
         self._below = Paragraph(help_text, "small", "3")
         self._help = help_text
         self.control = control
         if not control.accessibleName():
             control.setAccessibleName(caption)
-        column.addWidget(self._caption)
+        if caption:
+            above = Text(caption, "caption", "2")
+            above.setBuddy(control)
+            column.addWidget(above)
         column.addWidget(control)
         column.addWidget(self._below)
         self._below.setVisible(bool(help_text))
