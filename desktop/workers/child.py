@@ -43,6 +43,8 @@ class ChildSpec:
     """It has one life, and its end is the end of its one call."""
     on_demand: bool = False
     """It may end by itself with exit code 0, and is started again when it is called."""
+    handles: tuple[int, ...] = ()
+    """Open files that it is handed over, under their own numbers. Not on Windows."""
 
 
 class ChildProcess:
@@ -254,4 +256,5 @@ class ChildProcess:
             env=dict(self._spec.environment),
             cwd=self._spec.folder,
             start_new_session=True,
+            pass_fds=self._spec.handles,
         )

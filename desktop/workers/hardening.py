@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import signal
 import sys
+from collections.abc import Iterator
 
 try:
     import resource
@@ -33,3 +35,17 @@ def bound_memory(most: int) -> None:
             hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
             soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
             resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+@contextlib.contextmanager
+def bound_time(seconds: int) -> Iterator[None]:
+    """The process ends if this takes so much of the processor: nothing that it is given to read keeps it busy for
+    ever. POSIX only."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)

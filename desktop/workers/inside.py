@@ -250,8 +250,11 @@ async def pipes() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     return reader, asyncio.StreamWriter(transport, protocol, None, loop)
 
 
-def run(serve: Callable[[], Awaitable[None]], name: str) -> None:
-    """Run a child's ``serve`` and leave at once when it returns: no thread of a library may keep it alive."""
+def run(
+    serve: Callable[[], Awaitable[None]], name: str, *, loop: Callable[[], asyncio.AbstractEventLoop] | None = None
+) -> None:
+    """Run a child's ``serve`` and leave at once when it returns: no thread of a library may keep it alive. ``loop``
+    makes the loop that it runs on."""
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format=f"{name} %(levelname)s %(name)s: %(message)s")
 
     async def main() -> None:
@@ -265,4 +268,5 @@ def run(serve: Callable[[], Awaitable[None]], name: str) -> None:
             sys.stderr.flush()
             os._exit(code)  # asyncio.run would wait for threads that import libraries
 
-    asyncio.run(main())
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(main())

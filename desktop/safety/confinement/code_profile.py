@@ -1,4 +1,5 @@
-"""What shuts in the worker of model-written code: no files at all, no network, no other processes (R-COD-5).
+"""What shuts in the worker of model-written code, and what reads documents: no files at all, no network, no other
+processes (R-COD-5).
 
 The worker does it to itself with the launcher's own functions, once its engine is loaded and before it reads a line.
 The filter is a list of what is allowed, and that is short: to compute, to read and write the pipes that are there, to
@@ -85,6 +86,8 @@ _ALLOWED = {
         "rseq": 293,
     },
 }
+_OWN_NUMBER = {"x86_64": 39, "aarch64": 172}
+"""``getpid``: a loop of asyncio asks for it."""
 _WATCHED = {"mmap": ((2, 4), (3, 1)), "mprotect": ((2, 4),)}
 """Bits of an argument that are refused: memory that is executable, and memory that is shared, which no limit counts."""
 
@@ -93,9 +96,10 @@ _ALLOW, _DENY = 0x7FFF0000, 0x00050000 | errno.EPERM
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 
 
-def only_computing(machine: str) -> bytes:
-    """The filter as ``struct sock_filter[]``. Raises KeyError for a processor whose calls are not known here."""
-    allowed = _ALLOWED[machine]
+def only_computing(machine: str, *, in_a_loop: bool = False) -> bytes:
+    """The filter as ``struct sock_filter[]``. ``in_a_loop``: what computes has a loop of asyncio. Raises KeyError for a
+    processor whose calls are not known here."""
+    allowed = _ALLOWED[machine] | ({"getpid": _OWN_NUMBER[machine]} if in_a_loop else {})
     steps = [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_EQUAL, 1, 0, _AUDIT_ARCH[machine]),
@@ -111,9 +115,9 @@ def only_computing(machine: str) -> bytes:
     return b"".join(struct.pack("HBBI", *step) for step in steps)
 
 
-def code_sandbox_profile() -> tuple[str, str]:
+def code_sandbox_profile(*, in_a_loop: bool = False) -> tuple[str, str]:
     """(the file that knows how, the filter of system calls in hexadecimal), or two empty texts where the system has no
     such sandbox: then the engine's own emptiness and the process are what holds."""
     if sys.platform != "linux" or not supports(os.uname().machine):
         return "", ""
-    return launcher.__file__, only_computing(os.uname().machine).hex()
+    return launcher.__file__, only_computing(os.uname().machine, in_a_loop=in_a_loop).hex()

@@ -8,11 +8,10 @@ import importlib.util
 import json
 import os
 import re
-import signal
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ import certifi
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.web.addresses import BadWebAddress, read_address
 from desktop.domain.web.proxies import WebProxies, proxies_of
-from desktop.workers.hardening import bound_memory, harden
+from desktop.workers.hardening import bound_memory, bound_time, harden
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.web_host import limits
 from desktop.workers.web_host.connecting import Way
@@ -126,7 +125,7 @@ class WebHost:
             name = f" ({media})" if re.fullmatch(r"[\w.+-]+/[\w.+-]+", media) else ""
             raise CallError("web.no_text", f"{page.address.host} sent {what}{name}; only text is read.")
         async with self._converting:
-            with _time_limited(limits.CONVERT_S):
+            with bound_time(limits.CONVERT_S):
                 made = await asyncio.to_thread(_converted, page)
         said = {
             "url": page.address.text,
@@ -153,19 +152,6 @@ def _converted(page: FetchedPage) -> ConvertedPage:
 
 def _is_binary(body: bytes) -> bool:
     return b"\x00" in body[:8192] and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
-
-
-@contextlib.contextmanager
-def _time_limited(seconds: int) -> Iterator[None]:
-    """The process ends if this takes so much of the processor: no text of a page keeps it busy for ever. POSIX only."""
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 async def serve(host: WebHost, idle: float) -> None:

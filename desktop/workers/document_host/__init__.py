@@ -1,0 +1,1 @@
+"""Reads documents (PDF, Office, EPUB, …) to Markdown and page pictures, in a process that can only compute."""

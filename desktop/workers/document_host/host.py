@@ -1,0 +1,230 @@
+"""The methods of the document host: ``about``, ``text`` and ``picture`` of the one document whose handle it was given.
+
+It reads the file, loads its libraries, and then shuts itself in: from there on it can compute, read and write its
+pipes, and end. A document that makes a library run code of its own finds nothing that it could open or reach.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import codecs
+import contextlib
+import importlib.util
+import os
+import selectors
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from desktop.workers.document_host import limits
+from desktop.workers.document_host.opening import opened
+from desktop.workers.document_host.reading import Document
+from desktop.workers.hardening import bound_memory, bound_time, harden
+from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+SERVICE = "document-host"
+VERSION = "1"
+IDLE = 120.0
+"""Seconds without a call after which the process ends."""
+_CODECS = (
+    "ascii latin-1 cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp437 cp850 iso8859-2 iso8859-5 "
+    "iso8859-7 iso8859-9 iso8859-15 koi8-r koi8-u mac-roman utf-8 utf-8-sig utf-16 utf-16-le utf-16-be utf-32 gb2312 "
+    "gbk gb18030 big5 big5hkscs shift_jis cp932 euc-jp iso2022_jp euc-kr cp949 tis-620 cp874"
+).split()
+
+
+class DocumentHost:
+    """``working`` is told True when a call begins and False when none is left."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._document: Document | None = None
+        self._turn = asyncio.Lock()
+        self._calls = 0
+        self.working: Callable[[bool], None] = lambda _: None
+
+    def methods(self) -> dict[str, Any]:
+        """By name."""
+        return {"about": self.about, "text": self.text, "picture": self.picture}
+
+    async def about(self, call: WorkerCall) -> Mapping[str, Any]:
+        """Opens the document; what kind it is and what it has."""
+        with self._working():
+            async with self._turn:
+                self._document = None
+                name, password = str(call.params.get("name", "")), str(call.params.get("password", ""))
+                document = self._document = opened(self._data, name, password)
+        return {
+            "kind": document.kind,
+            "unit": document.unit,
+            "count": document.count,
+            "title": document.title,
+            "names": document.names[: limits.NAMES],
+            "pictures": document.pictures,
+            "notes": document.notes,
+        }
+
+    async def text(self, call: WorkerCall) -> Mapping[str, Any]:
+        """Streams parts ``first`` to ``last``, from line ``line`` of the first, until ``room`` characters are full; the
+        value says where it stopped."""
+        first, last = int(call.params["first"]), int(call.params["last"])
+        skip, room = int(call.params.get("line", 1)) - 1, min(int(call.params["room"]), limits.ROOM)
+        with self._working():
+            async with self._turn:
+                document = self._opened()
+                parts = range(max(1, first), min(last, document.count) + 1)
+                return await _text(call, document, parts, max(0, skip), room)
+
+    async def picture(self, call: WorkerCall) -> Mapping[str, Any]:
+        """Streams a part as a picture (PNG, in base64)."""
+        with self._working():
+            async with self._turn:
+                document, part = self._opened(), int(call.params["part"])
+                if not 1 <= part <= document.count:
+                    raise CallError("document.no_part", f"There is no {document.unit} {part}.")
+                data = document.picture(part, int(call.params["width"]))
+        if len(data) > limits.PICTURE:
+            raise CallError("document.no_picture", "The picture of this page is too large.")
+        encoded = base64.b64encode(data).decode("ascii")
+        for at in range(0, len(encoded), limits.PIECE):
+            await call.emit({"data": encoded[at : at + limits.PIECE]})
+        return {"media_type": "image/png", "size": len(data)}
+
+    def _opened(self) -> Document:
+        if self._document is None:
+            raise CallError("document.closed", "The document is not open.")
+        return self._document
+
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        self._calls += 1
+        self.working(True)
+        try:
+            with bound_time(limits.CALL_S):
+                yield
+        except (MemoryError, RecursionError):
+            self._document = None
+            raise CallError("document.too_large", "It takes more memory to read than a document may.") from None
+        finally:
+            self._calls -= 1
+            self.working(self._calls > 0)
+
+
+async def _text(call: WorkerCall, document: Document, parts: range, skip: int, room: int) -> Mapping[str, Any]:
+    scans: list[int] = []
+    for part in parts:
+        held: list[str] = []
+        size = sent = 0
+        for number, line in enumerate(_lines(document, part)):
+            if number < skip:
+                continue
+            if sent + size + len(line) + 1 > room and (sent or size):
+                await _emit(call, part, held)
+                return {"part": part, "line": number + 1, "scans": scans, "more": True}
+            line = line[:room]
+            held.append(line)
+            size += len(line) + 1
+            if size > limits.PIECE:
+                await _emit(call, part, held)
+                held, sent, size = [], sent + size, 0
+                await asyncio.sleep(0)
+        await _emit(call, part, held)
+        if document.is_scan(part):
+            scans.append(part)
+        room, skip = room - sent - size, 0
+        if room <= 0 and part + 1 in parts:
+            return {"part": part + 1, "line": 1, "scans": scans, "more": True}
+        await asyncio.sleep(0)
+    return {"part": 0, "line": 0, "scans": scans, "more": False}
+
+
+def _lines(document: Document, part: int) -> Iterator[str]:
+    """The lines of a part, without empty ones at its ends and more than one in a row."""
+    gap = begun = False
+    for line in document.lines(part):
+        line = line.rstrip()
+        if not line:
+            gap = begun
+            continue
+        if gap:
+            yield ""
+        begun, gap = True, False
+        yield line
+
+
+async def _emit(call: WorkerCall, part: int, lines: list[str]) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    for at in range(0, max(1, len(text)), limits.PIECE):
+        await call.emit({"part": part, "text": text[at : at + limits.PIECE]})
+
+
+def read_whole(handle: int) -> bytes:
+    """All that a handle gives, which is closed then. Raises OSError for more than a document has."""
+    with os.fdopen(handle, "rb") as file:
+        file.seek(0)
+        data = file.read(limits.FILE + 1)
+    if len(data) > limits.FILE:
+        raise OSError("the document is too large")
+    return data
+
+
+def load() -> None:
+    """What would be read from files later, when there are none any more."""
+    for name in _CODECS:
+        codecs.lookup(name)
+    warnings.simplefilter("ignore")
+
+
+def shut_in(launcher: str, program: str) -> None:
+    """From here on nothing can be opened, started or reached; what was asked for and cannot be done raises OSError."""
+    if resource is not None:
+        for name in ("FSIZE", "NPROC"):
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (0, 0))
+    if not launcher:
+        return
+    spec = importlib.util.spec_from_file_location("launcher", launcher)
+    if spec is None or spec.loader is None:
+        raise OSError("the launcher cannot be read")
+    confinement = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(confinement)
+    libc = confinement.ctypes.CDLL(None, use_errno=True)
+    confinement.drop_capabilities(libc)
+    confinement.prctl(libc, confinement.PR_SET_NO_NEW_PRIVS, 1)
+    if confinement.landlock_abi(libc) > 0:  # a second wall: the filter refuses to open anything
+        confinement.landlock(libc, [], [])
+    confinement.seccomp(libc, bytes.fromhex(program))
+
+
+async def serve(host: DocumentHost, launcher: str, program: str, idle: float) -> None:
+    """Until the app is gone, or nobody has asked for ``idle`` seconds."""
+    reader, writer = await pipes()
+    shut_in(launcher, program)
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(idle) as limit:
+            host.working = lambda working: limit.reschedule(None if working else loop.time() + idle)
+            await ChildServer(SERVICE, VERSION, host.methods()).serve(reader, writer)
+
+
+def polling() -> asyncio.AbstractEventLoop:
+    """A loop that waits by ``poll``: of all ways of waiting the one that the filter lets through."""
+    if not hasattr(selectors, "PollSelector"):  # pragma: no cover - Windows
+        return asyncio.new_event_loop()
+    return asyncio.SelectorEventLoop(selectors.PollSelector())
+
+
+def main(handle: int, launcher: str = "", program: str = "", idle: float = IDLE) -> None:
+    """Run the process until it is idle or its parent is gone."""
+    harden()
+    bound_memory(limits.MEMORY)
+    load()
+    host = DocumentHost(read_whole(handle))
+    sys.setrecursionlimit(4 * limits.DEPTH + 1_000)
+    run(lambda: serve(host, launcher, program, idle), SERVICE, loop=polling)

@@ -1,0 +1,90 @@
+"""Which kind of document some bytes are: by what is in them, never by their name."""
+
+from __future__ import annotations
+
+from desktop.workers.document_host.open_text import OpenText
+from desktop.workers.document_host.package import Package
+from desktop.workers.document_host.pdf import Pdf
+from desktop.workers.document_host.plain import Book, HtmlPage, Notebook, TextTable
+from desktop.workers.document_host.reading import Document
+from desktop.workers.document_host.sheets import Workbook
+from desktop.workers.document_host.slides import Slides
+from desktop.workers.document_host.word import Word
+from desktop.workers.inside import CallError
+
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_HEAD = 1024
+_OPEN = {
+    "spreadsheet": "an OpenDocument spreadsheet; save it as .xlsx",
+    "presentation": "an OpenDocument presentation; save it as .pptx or .pdf",
+    "graphics": "an OpenDocument drawing; save it as .pdf",
+}
+_OFFICE = (("word/", Word), ("xl/", Workbook), ("ppt/", Slides))
+
+
+def opened(data: bytes, name: str, password: str) -> Document:
+    """The document. ``name`` decides only between kinds of text, which have no mark of their own. Raises CallError."""
+    if not data:
+        raise CallError("document.empty", "The file is empty.")
+    if b"%PDF-" in data[:_HEAD]:
+        return Pdf(data, password)
+    if data.startswith(b"PK"):
+        return _packed(Package(data))
+    if data.startswith(_OLE):
+        raise _old(data)
+    ending = name.lower().rpartition(".")[2]
+    if data.startswith(b"{\\rtf"):
+        raise CallError("document.unknown", "It is rich text (RTF); save it as .docx or .pdf.")
+    if b"\x00" in data[:8192] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise CallError("document.unknown", "It is no document that can be read here.")
+    if ending == "ipynb":
+        return Notebook(data)
+    return TextTable(data) if ending in ("csv", "tsv", "tab") else HtmlPage(data)
+
+
+def _packed(package: Package) -> Document:
+    if package.has("mimetype"):
+        mime = package.read("mimetype")[:200].decode("ascii", "replace").strip()
+        if mime == "application/epub+zip":
+            return Book(package)
+        if mime.startswith("application/vnd.oasis.opendocument.text"):
+            return OpenText(package)
+        found = next((words for kind, words in _OPEN.items() if f"opendocument.{kind}" in mime), "")
+        raise CallError("document.unknown", f"It is {found or 'an archive'}, to be read here.")
+    if package.has("[Content_Types].xml"):
+        return _office(package)
+    if package.has("META-INF/container.xml"):
+        return Book(package)
+    raise CallError("document.unknown", "It is an archive; unpack it, and attach what is to be read.")
+
+
+def _office(package: Package) -> Document:
+    relations = package.relations("")
+    main = next((one.target for one in relations.values() if one.kind == "officeDocument" and not one.outside), "")
+    for folder, kind in _OFFICE:
+        if main.startswith(folder) or (not main and package.below(folder)):
+            document = kind(package, main)
+            break
+    else:
+        raise CallError("document.unknown", "It is packed like an Office file, and is none that can be read here.")
+    _tell_rest(document, package)
+    return document
+
+
+def _tell_rest(document: Document, package: Package) -> None:
+    """What else is in it, in words."""
+    if any(name.lower().endswith("vbaproject.bin") for name in package.names):
+        document.note("It holds macros; none was run.")
+    if any("/embeddings/" in name for name in package.names):
+        document.note("Other files are embedded in it; they were not opened.")
+    if any(name.lower().endswith("connections.xml") for name in package.names):
+        document.note("It gets data from elsewhere; that was not fetched.")
+
+
+def _old(data: bytes) -> CallError:
+    """The container of Office before 2007, in which an encrypted file of today is put, too."""
+    if "EncryptedPackage".encode("utf-16-le") in data:
+        words = "It is encrypted with a password, which cannot be asked for with this kind; save it without one."
+        return CallError("document.encrypted", words)
+    words = "It is in the format of Office before 2007 (.doc, .xls, .ppt); save it in today's (.docx, .xlsx, .pptx)."
+    return CallError("document.unknown", words)

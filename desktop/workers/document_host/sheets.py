@@ -1,0 +1,296 @@
+"""Workbooks (XLSX): values with their formulas, row by row; hidden sheets, rows and columns and comments are marked."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
+
+from desktop.workers.document_host import limits
+from desktop.workers.document_host.package import Package, Relation
+from desktop.workers.document_host.reading import Document, cell_text, hidden, one_line
+from desktop.workers.document_host.xml import BLOCK, Element, XmlParser, for_each
+from desktop.workers.inside import CallError
+
+ROWS_AHEAD = 100
+"""Rows that are looked at for how many columns a table has."""
+_DATES = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
+_PERCENT = (9, 10)
+_QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
+_REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
+
+
+class Workbook(Document):
+    """A workbook; a sheet is read anew each time."""
+
+    kind = "Excel workbook"
+    unit = "sheet"
+
+    def __init__(self, package: Package, main: str) -> None:
+        super().__init__()
+        self._package = package
+        root = package.tree(main)
+        relations = package.relations(main)
+        book = root if root is not None else Element("", {})
+        properties = book.first("workbookPr")
+        self._from_1904 = properties is not None and properties.get("date1904") in ("1", "true")
+        self._places: list[str] = []
+        for sheet in (book.first("sheets") or book).all("sheet"):
+            relation = relations.get(sheet.get("id"))
+            if relation is None or relation.outside or not package.has(relation.target):
+                continue
+            name = one_line(sheet.get("name"))[: limits.NAME] or f"sheet {len(self._places) + 1}"
+            if sheet.get("state") in ("hidden", "veryHidden"):
+                self.note(f"The sheet {name} is hidden.")
+            self.names.append(name)
+            self._places.append(relation.target)
+        if not self._places:
+            raise CallError("document.broken", "It begins like an Excel workbook and has no sheet that can be read.")
+        self._strings = self._shared(relations)
+        self._dates, self._percents = self._formats(relations)
+        if any(one.kind == "externalLink" for one in relations.values()):
+            self.note("It refers to other workbooks; they were not opened.")
+        if (names := book.first("definedNames")) is not None and names.children:
+            told = [f"{one.get('name')} = {one.text}" for one in names.children[:20] if one.get("hidden") != "1"]
+            self.note(f"Names: {one_line('; '.join(told))[:1_000]}" if told else "It has hidden names.")
+
+    def lines(self, part: int) -> Iterator[str]:
+        place = self._places[part - 1]
+        self._package.opened_anew()
+        yield from self._comments(place)
+        head: list[_Row] = []
+        told = False
+        for row in _SheetReader(self._package.open(place), self).rows():
+            if told:
+                yield row.line()
+                continue
+            head.append(row)
+            if len(head) >= ROWS_AHEAD:
+                yield from _begun(head)
+                told = True
+        if not told:
+            yield from _begun(head) if head else ["[The sheet is empty.]"]
+
+    def value(self, kind: str, raw: str, style: int) -> str:
+        """A cell's value as a person reads it."""
+        if kind == "s":
+            return self._strings[int(raw)] if raw.isdigit() and int(raw) < len(self._strings) else ""
+        if kind == "b":
+            return "TRUE" if raw == "1" else "FALSE"
+        if kind in ("str", "inlineStr", "e", "d") or not raw:
+            return raw
+        try:
+            number = float(raw)
+        except ValueError:
+            return raw
+        if style in self._dates:
+            return _date(number, self._from_1904)
+        return f"{number * 100:.12g}%" if style in self._percents else f"{number:.15g}"
+
+    def _shared(self, relations: Mapping[str, Relation]) -> list[str]:
+        place = next((one.target for one in relations.values() if one.kind == "sharedStrings"), "")
+        if not place or not self._package.has(place):
+            return []
+        made: list[str] = []
+        held = 0
+
+        def take(element: Element) -> None:
+            nonlocal held
+            words = _rich(element)[: limits.CELL]
+            held += len(words)
+            if held > limits.TEXT or len(made) > limits.STRINGS:
+                raise CallError("document.too_large", "It holds more text than can be read.")
+            made.append(words)
+
+        for_each(self._package.open(place), take, depth=1)
+        return made
+
+    def _formats(self, relations: Mapping[str, Relation]) -> tuple[set[int], set[int]]:
+        """Which styles of cells show dates, and which percents."""
+        place = next((one.target for one in relations.values() if one.kind == "styles"), "")
+        root = self._package.tree(place) if place else None
+        if root is None:
+            return set(), set()
+        own = root.first("numFmts")
+        codes = {one.get("numFmtId"): one.get("formatCode") for one in own.children} if own is not None else {}
+        dates, percents = set(), set()
+        cells = root.first("cellXfs")
+        for index, one in enumerate(cells.children if cells is not None else ()):
+            number = one.get("numFmtId")
+            code = _QUOTED.sub("", codes.get(number, "")).lower()
+            built_in = int(number) if number.isdigit() and number not in codes else -1
+            if built_in in _DATES or re.search(r"[ymdhs]", code):
+                dates.add(index)
+            elif built_in in _PERCENT or "%" in code:
+                percents.add(index)
+        return dates, percents
+
+    def _comments(self, place: str) -> Iterator[str]:
+        for relation in self._package.relations(place).values():
+            if relation.outside or relation.kind not in ("comments", "threadedComment"):
+                continue
+            root = self._package.tree(relation.target)
+            if root is None:
+                continue
+            held = root.first("commentList") or root
+            for one in held.children[: limits.COMMENTS]:
+                if words := one_line(_rich(one.first("text") or one)):
+                    yield hidden(f"Comment at {one.get('ref')}", words)
+
+
+class _Row:
+    """One row of a sheet."""
+
+    __slots__ = ("cells", "is_hidden", "number")
+
+    def __init__(self, number: int, is_hidden: bool) -> None:
+        self.number, self.is_hidden = number, is_hidden
+        self.cells: dict[int, str] = {}
+
+    def line(self) -> str:
+        """As a row of a table."""
+        near = [column for column in self.cells if column <= limits.COLUMNS]
+        shown = [self.cells.get(column, "") for column in range(1, max(near, default=0) + 1)]
+        far = [f"{letters(at)}{self.number}: {self.cells[at]}" for at in self.cells if at > limits.COLUMNS]
+        name = f"{self.number} (hidden)" if self.is_hidden else str(self.number)
+        return f"| {' | '.join((name, *shown, *far))} |"
+
+
+def _begun(rows: list[_Row]) -> Iterator[str]:
+    """The head of a table, and its first rows."""
+    widest = max(max((at for at in row.cells if at <= limits.COLUMNS), default=1) for row in rows)
+    yield f"|  | {' | '.join(letters(column) for column in range(1, widest + 1))} |"
+    yield "|" + " --- |" * (widest + 1)
+    for row in rows:
+        yield row.line()
+
+
+class _SheetReader:
+    """Reads the rows of one sheet, as they come."""
+
+    def __init__(self, source: BinaryIO, book: Workbook) -> None:
+        self._source, self._book = source, book
+        self._done: list[_Row] = []
+        self._row: _Row | None = None
+        self._row_number = self._column = 0
+        self._kind, self._style, self._into = "", 0, ""
+        self._value: list[str] = []
+        self._formula: list[str] = []
+        self._rule: tuple[str, str] = ("", "")
+        self._rules: dict[str, str] = {}
+        self._unseen: list[tuple[int, int]] = []
+
+    def rows(self) -> Iterator[_Row]:
+        """Those with something in them."""
+        parser = XmlParser(self._start, self._end, self._text)
+        while True:
+            block = self._source.read(BLOCK)
+            parser.feed(block)
+            yield from self._done
+            self._done.clear()
+            if not block:
+                return
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "c":
+            self._begin_cell(attributes)
+        elif name in ("v", "t"):
+            self._into = name
+        elif name == "f":
+            self._into = name
+            self._rule = attributes.get("t", ""), attributes.get("si", "")
+        elif name == "rPh":
+            self._into = "rPh"
+        elif name == "row":
+            number = attributes.get("r", "")
+            self._row_number = int(number) if number.isdigit() and len(number) < 8 else self._row_number + 1
+            self._row = _Row(self._row_number, attributes.get("hidden") in ("1", "true"))
+            self._column = 0
+        elif name == "col" and attributes.get("hidden") in ("1", "true") and len(self._unseen) < limits.COLUMNS:
+            first, last = attributes.get("min", ""), attributes.get("max", "")
+            if first.isdigit() and last.isdigit():
+                self._unseen.append((int(first), int(last)))
+
+    def _begin_cell(self, attributes: dict[str, str]) -> None:
+        found = _REFERENCE.fullmatch(attributes.get("r", ""))
+        self._column = number_of(found[1]) if found is not None else self._column + 1
+        self._kind = attributes.get("t", "n")
+        style = attributes.get("s", "")
+        self._style = int(style) if style.isdigit() else -1
+        self._value, self._formula, self._rule = [], [], ("", "")
+
+    def _text(self, words: str) -> None:
+        if self._into == "f":
+            self._formula.append(words)
+        elif self._into in ("v", "t"):
+            self._value.append(words)
+
+    def _end(self, name: str) -> None:
+        if name in ("v", "t", "f", "rPh"):
+            self._into = ""
+        elif name == "c":
+            self._end_cell()
+        elif name == "row":
+            if self._row is not None and self._row.cells:
+                self._done.append(self._row)
+            self._row = None
+
+    def _end_cell(self) -> None:
+        if self._row is None:
+            return
+        words = self._book.value(self._kind, "".join(self._value), self._style)
+        words = cell_text(words)
+        if formula := self._told_formula():
+            words = f"{words} {{={cell_text(formula)}}}".lstrip()
+        if words:
+            if any(first <= self._column <= last for first, last in self._unseen):
+                words = hidden("Hidden column", words)
+            self._row.cells[self._column] = words
+
+    def _told_formula(self) -> str:
+        text, (kind, number) = "".join(self._formula), self._rule
+        if kind != "shared":
+            return text
+        here = f"{letters(self._column)}{self._row_number}"
+        if text:
+            self._rules[number] = here
+            return text
+        return f" as in {self._rules[number]}" if number in self._rules else ""
+
+
+def letters(column: int) -> str:
+    """``B`` of 2, ``AA`` of 27."""
+    made = ""
+    while column > 0:
+        column, rest = divmod(column - 1, 26)
+        made = chr(65 + rest) + made
+    return made
+
+
+def number_of(name: str) -> int:
+    """2 of ``B``."""
+    number = 0
+    for letter in name:
+        number = number * 26 + ord(letter) - 64
+    return number
+
+
+def _rich(element: Element) -> str:
+    """Text in pieces of different looks, without what is there to say how it is pronounced."""
+    if element.name == "rPh":
+        return ""
+    own = element.text if element.name == "t" else ""
+    return own + "".join(_rich(child) for child in element.children)
+
+
+def _date(number: float, from_1904: bool) -> str:
+    """A day, a time or both, as Excel counts them."""
+    if not 0 <= number < 3_000_000:
+        return f"{number:.15g}"
+    day = number + (1462 if from_1904 else 0)
+    if day < 1:
+        return str(datetime.timedelta(seconds=round(day * 86_400)))
+    start = datetime.datetime(1899, 12, 31) if day < 60 else datetime.datetime(1899, 12, 30)
+    at = start + datetime.timedelta(seconds=round(day * 86_400))
+    return at.date().isoformat() if at.time() == datetime.time() else at.isoformat(" ")
