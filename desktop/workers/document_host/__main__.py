@@ -12,4 +12,4 @@ if __name__ == "__main__":
         sys.path.insert(0, root)
     from desktop.workers.document_host.host import main
 
-    main(int(sys.argv[1]), *sys.argv[2:4])
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])

@@ -6,7 +6,7 @@ import io
 import posixpath
 import zipfile
 import zlib
-from typing import BinaryIO, cast
+from typing import IO, BinaryIO, cast
 from urllib.parse import unquote
 
 from desktop.workers.document_host import limits
@@ -102,7 +102,7 @@ class Relation:
 class _Counted(io.RawIOBase):
     """A packed file whose bytes are counted as they come."""
 
-    def __init__(self, package: Package, file: BinaryIO | zipfile.ZipExtFile) -> None:
+    def __init__(self, package: Package, file: IO[bytes]) -> None:
         self._package = package
         self._file = file
 

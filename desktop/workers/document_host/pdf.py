@@ -184,7 +184,7 @@ def _font_size(one: Any) -> float:
     size, matrix = ctypes.c_float(), c.FS_MATRIX()
     c.FPDFTextObj_GetFontSize(one, size)
     c.FPDFPageObj_GetMatrix(one, matrix)
-    return abs(size.value) * max(abs(matrix.d), abs(matrix.b))
+    return float(abs(size.value) * max(abs(matrix.d), abs(matrix.b)))
 
 
 def _is_pale(one: Any) -> bool:
