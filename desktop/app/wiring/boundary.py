@@ -20,6 +20,7 @@ from desktop.safety.boundary.searching import BoundarySearch
 from desktop.safety.boundary.session_grants import SessionGrants
 from desktop.safety.changes.apply import JournaledApplier
 from desktop.safety.confinement import launcher
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.memory import limit_of
 from desktop.safety.confinement.process import GroupRunner
@@ -41,8 +42,10 @@ from desktop.tools.builtin.rehearsals import CommandsInCopies
 from desktop.tools.builtin.shell import Bash
 from desktop.tools.builtin.web_fetch import WebFetch
 from desktop.tools.cli.services import CliServices
+from desktop.tools.documents.reader import DocumentReader
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.child import ChildProcess
+from desktop.workers.document_child import document_host
 from desktop.workers.file_search_child import file_search
 from desktop.workers.web_child import web_host
 
@@ -118,6 +121,8 @@ class BoundaryServices:
     """Makes changes of files, and keeps what was there."""
     versions: ReadVersions
     """Which version of a file each thread has read."""
+    documents: DocumentReader
+    """Opens documents, each in a process of its own."""
 
 
 async def open_boundary(
@@ -150,13 +155,15 @@ async def open_boundary(
     bash = Bash(reader, policy, confinement, environment, runner, safety, in_copies)
     reading = FilesWithSkills(files)
     versions = ReadVersions()
-    reads, lists = ReadFile(reading, safety, versions), ListDirectory(reading)
+    confined = code_sandbox_profile(in_a_loop=True)
+    documents = DocumentReader(lambda handle: document_host(handle, confined=confined))
+    reads, lists = ReadFile(reading, safety, versions, documents), ListDirectory(reading)
     writes, edits = WriteFile(files, recorder, versions), EditFile(files, recorder, versions)
     tools = ToolRegistry([reads, lists, writes, edits, bash])
     consents = Consents(policy, store.state)
     await consents.load()
     cli = CliServices(reader, policy, confinement, environment, runner, safety, consents, in_copies)
-    return BoundaryServices(policy, files, confinement, tools, cli, reading, consents, recorder, versions)
+    return BoundaryServices(policy, files, confinement, tools, cli, reading, consents, recorder, versions, documents)
 
 
 def add_finding(boundary: BoundaryServices, safety: Callable[[], SafetySettings], rules: RuleBook) -> ChildProcess:

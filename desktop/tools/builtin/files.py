@@ -16,12 +16,14 @@ from typing import Any, BinaryIO
 from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.files.changes import ChangeRecorder
+from desktop.domain.files.documents import DocumentOpener
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, SettingsProvider
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.builtin.edits.encoded import as_utf8
 from desktop.tools.builtin.edits.versions import FileVersion, ReadVersions
 from desktop.tools.builtin.text_files import FileLines, NotText, read_part
+from desktop.tools.documents.in_files import read_in_file
 
 MAX_ENTRIES = 2000
 MAX_CONTENT = 20_000_000
@@ -29,21 +31,32 @@ MAX_EDITED = 4_000_000
 """Bytes of a file that can be edited in parts, and of which is remembered which version a thread has read. With more,
 single steps of it would hold the window up, although they are made in a thread."""
 PREVIEW_BYTES = 200_000
+DOCUMENT = 60_000
+"""Characters of a document that one call gives."""
 PATH_SCHEMA = {"type": "string", "minLength": 1, "maxLength": 4096}
+
+PAGES_SCHEMA = {
+    "type": "string",
+    "maxLength": 200,
+    "description": "Of a document: its pages, slides or chapters to read, as 3, 3-7 or 3-, or the name of a sheet. All "
+    "when left out.",
+}
 
 READ_FILE = ToolSpec(
     name="read-file",
     alias="read_file",
     description=(
-        "Read a text file (UTF-8, or UTF-16 with its mark), whole or a range of lines. Relative paths start in the "
-        "workspace. Long files come in parts: pass the line number that the end of a part names as offset to go on."
+        "Read a text file (UTF-8, or UTF-16 with its mark), whole or a range of lines; or a PDF, Word, Excel, "
+        "PowerPoint, OpenDocument text or EPUB file as Markdown. Relative paths start in the workspace. Long files come "
+        "in parts: pass what the end of a part names as offset, and as pages, to go on."
     ),
     params={
         "type": "object",
         "properties": {
             "path": {**PATH_SCHEMA, "description": "The file."},
             "offset": {"type": "integer", "minimum": 1, "description": "First line to read, from 1."},
-            "limit": {"type": "integer", "minimum": 1, "description": "How many lines at most."},
+            "limit": {"type": "integer", "minimum": 1, "description": "How many lines of a text at most."},
+            "pages": PAGES_SCHEMA,
         },
         "required": ["path"],
         "additionalProperties": False,
@@ -106,12 +119,20 @@ def judged(verdict: PathVerdict, declared: Category, *, preview: Mapping[str, An
 
 
 class ReadFile:
-    """The tool ``read-file``: gives a part of a text file. ``versions`` hears which version its thread has read."""
+    """The tool ``read-file``: gives a part of a text file. ``versions`` hears which version its thread has read;
+    ``documents`` opens what is no text, None: nothing does."""
 
-    def __init__(self, files: GuardedFiles, settings: SettingsProvider, versions: ReadVersions | None = None) -> None:
+    def __init__(
+        self,
+        files: GuardedFiles,
+        settings: SettingsProvider,
+        versions: ReadVersions | None = None,
+        documents: DocumentOpener | None = None,
+    ) -> None:
         self._files = files
         self._settings = settings
         self._versions = ReadVersions() if versions is None else versions
+        self._documents = documents
 
     @property
     def spec(self) -> ToolSpec:
@@ -127,11 +148,20 @@ class ReadFile:
         """The lines asked for, cut to the output limit, with a notice where to go on."""
         context.meta.cancellation.check()
         files = self._files.within(context.meta.work_place)
+        if self._documents is not None:
+            place = args["path"], args.get("pages", ""), args.get("offset", 1)
+            found = await read_in_file(self._documents, files, *place, min(DOCUMENT, self._room // 2))
+            if found is not None:
+                return found
         return await asyncio.to_thread(self._read, files, args, context.meta.thread_id)
 
+    @property
+    def _room(self) -> int:
+        """How much may be shown at once."""
+        return max(1000, self._settings().output_limit - 300)
+
     def _read(self, files: GuardedFiles, args: Mapping[str, Any], thread_id: str) -> ToolResult:
-        path, offset = args["path"], args.get("offset", 1)
-        room = max(1000, self._settings().output_limit - 300)
+        path, offset, room = args["path"], args.get("offset", 1), self._room
         resolved = files.explain(path, Access.READ).resolved
         with files.open_read(path) as stream:
             size = os.fstat(stream.fileno()).st_size

@@ -235,7 +235,8 @@ def _drawn(page: Any, width: int) -> bytes:
     across, down = page.get_width(), page.get_height()
     if not (0 < across < 1e6 and 0 < down < 1e6):
         raise CallError("document.no_picture", "The page has no size that can be drawn.")
-    scale = min(min(width, limits.WIDTH) / across, math.sqrt(limits.PIXELS / (across * down)))
+    wide = min(width, limits.WIDTH) - 1e-3  # it is rounded up
+    scale = min(wide / across, math.sqrt(limits.PIXELS / (across * down)))
     bitmap = page.render(scale=scale, rev_byteorder=True, bitmap_maker=pypdfium2.PdfBitmap.new_native)
     try:
         if bitmap.n_channels == 3:

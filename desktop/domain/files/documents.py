@@ -1,0 +1,143 @@
+"""Documents as their readers tell of them: of which parts they are made, how these are named, what was read of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+from desktop.domain.errors import KnownError
+from desktop.domain.loading.lazy_dataclass import dataclass
+
+UNITS = ("page", "sheet", "slide", "chapter", "cell", "part")
+MAX_PARTS, MAX_NAMES, MAX_WORDS = 2_000_000, 1_000, 2_000
+_SPAN = re.compile(r"\s*(\d{1,7})\s*(?:(-|–|to)\s*(\d{1,7})?\s*)?", re.ASCII)
+
+
+class DocumentRefused(KnownError):
+    """A document cannot be read; the text says why."""
+
+    code = "document.refused"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentAbout:
+    """What a document is."""
+
+    kind: str
+    """What a person calls it: ``PDF``, ``Word document``."""
+    unit: str
+    """What its parts are, one of ``UNITS``."""
+    count: int
+    """How many of them."""
+    title: str = ""
+    """What it calls itself."""
+    names: tuple[str, ...] = ()
+    """Of sheets, in their order."""
+    pictures: bool = False
+    """Whether its parts can be drawn."""
+    notes: tuple[str, ...] = ()
+    """What else is in it or was left aside, in sentences."""
+
+    def label(self, name: str, part: int) -> str:
+        """A part as an answer names it: ``report.pdf p. 4``, ``levels.xlsx March``, ``talk.pptx slide 3``."""
+        if self.unit == "page":
+            return f"{name} p. {part}"
+        if self.unit == "sheet":
+            own = self.names[part - 1] if part <= len(self.names) else f"sheet {part}"
+            return f"{name} {own}".strip()
+        return f"{name} {self.unit} {part}"
+
+    def example(self, name: str) -> str:
+        """How a place in it is named."""
+        if self.unit == "sheet":
+            own = self.names[0] if self.names else ""
+            return f"{name} {own}!B7" if own else f"{name} B7"
+        return self.label(name, min(4, self.count))
+
+    def amount(self) -> str:
+        """``18 pages``."""
+        return amount_of(self.count, self.unit)
+
+    def span(self, wanted: str) -> tuple[int, int] | None:
+        """The first and the last part that ``3``, ``3-7``, ``3-`` or the name of a sheet means; None: none of them."""
+        if not wanted.strip():
+            return 1, self.count
+        named = next((at for at, name in enumerate(self.names, 1) if name == wanted.strip()), 0)
+        if named:
+            return named, named
+        found = _SPAN.fullmatch(wanted)
+        if found is None:
+            return None
+        first = int(found[1])
+        last = first if not found[2] else int(found[3]) if found[3] else self.count
+        return (first, min(last, self.count)) if 1 <= first <= min(last, self.count) else None
+
+
+def amount_of(count: int, unit: str) -> str:
+    """``1 page``, ``18 pages``."""
+    return f"{count:,} {unit}{'' if count == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """What was read of a document: its parts in order, and where it stopped for want of room."""
+
+    parts: tuple[tuple[int, str], ...]
+    """The number of a part, and its Markdown."""
+    next_part: int = 0
+    """The part to go on with; 0: all that was asked for is here."""
+    next_line: int = 1
+    """And its line."""
+    scans: tuple[int, ...] = ()
+    """Parts that are pictures without text."""
+
+
+class OpenDocument(Protocol):
+    """A document that is open, in a process of its own."""
+
+    @property
+    def about(self) -> DocumentAbout:
+        """What it is."""
+        ...
+
+    async def text(self, first: int, last: int, *, line: int = 1, room: int) -> DocumentText:
+        """Parts as Markdown, up to ``room`` characters. Raises DocumentRefused."""
+        ...
+
+    async def picture(self, part: int, width: int) -> bytes:
+        """A part as a PNG so many pixels wide. Raises DocumentRefused."""
+        ...
+
+
+class DocumentOpener(Protocol):
+    """Opens documents."""
+
+    def open(self, handle: int, name: str, password: str = "") -> AbstractAsyncContextManager[OpenDocument]:
+        """The document that ``handle`` has open, which stays the caller's. ``name`` decides between kinds of text.
+        Raises DocumentRefused."""
+        ...
+
+
+def looks_like_document(head: bytes) -> bool:
+    """Whether a file that begins so is a document that only its reader can read."""
+    return b"%PDF-" in head[:1024] or head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"{\\rtf"))
+
+
+def about_from(told: Any) -> DocumentAbout:
+    """What a reader told, checked. Raises ValueError."""
+    if not isinstance(told, Mapping) or told.get("unit") not in UNITS:
+        raise ValueError("that is nothing about a document")
+    count, names, notes = told.get("count"), told.get("names"), told.get("notes")
+    if type(count) is not int or not 1 <= count <= MAX_PARTS or not isinstance(names, list):
+        raise ValueError("a document has parts")
+    return DocumentAbout(
+        kind=str(told.get("kind"))[:60],
+        unit=str(told["unit"]),
+        count=count,
+        title=str(told.get("title", ""))[:MAX_WORDS],
+        names=tuple(str(name)[:MAX_WORDS] for name in names[:MAX_NAMES]),
+        pictures=told.get("pictures") is True,
+        notes=tuple(str(note)[:MAX_WORDS] for note in notes) if isinstance(notes, list) else (),
+    )

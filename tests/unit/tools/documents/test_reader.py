@@ -1,0 +1,115 @@
+"""The process that reads documents: what it gives, what it can reach, and what it costs when it breaks down."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.files.documents import DocumentRefused
+from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.tools.documents.reader import DocumentReader
+from desktop.workers.child import ChildProcess, ChildSpec
+from desktop.workers.document_child import document_host
+from tests.harness.documents import drawn, pdf, workbook
+from tests.harness.timeouts import WAIT_S
+
+pytestmark = pytest.mark.spec("R-DOC-1")
+
+
+async def test_a_page_that_is_a_picture_is_known_as_one_and_drawn(reader: DocumentReader, tmp_path: Path) -> None:
+    (tmp_path / "scan.pdf").write_bytes(pdf(["0.5 g 100 100 300 300 re f\n"]))
+    with (tmp_path / "scan.pdf").open("rb") as file:
+        async with reader.open(file.fileno(), "scan.pdf") as document:
+            text = await document.text(1, 1, room=1_000)
+            picture = await document.picture(1, 400)
+    assert (text.parts, text.scans) == (((1, ""),), (1,))
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+    assert int.from_bytes(picture[16:20]) == 400
+
+
+async def test_what_does_not_fit_is_gone_on_with_at_its_line(reader: DocumentReader, tmp_path: Path) -> None:
+    rows = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 2001))
+    (tmp_path / "long.xlsx").write_bytes(workbook({"A": f"<sheetData>{rows}</sheetData>", "B": "<sheetData/>"}))
+    with (tmp_path / "long.xlsx").open("rb") as file:
+        async with reader.open(file.fileno(), "long.xlsx") as document:
+            first = await document.text(1, 2, room=5_000)
+            rest = await document.text(first.next_part, 2, line=first.next_line, room=100_000)
+    told = first.parts[0][1].split("\n") + rest.parts[0][1].split("\n")
+    assert first.next_part == 1
+    assert told[2:] == [f"| {n} | {n} |" for n in range(1, 2001)]
+    assert (rest.parts[1], rest.next_part) == ((2, "[The sheet is empty.]"), 0)
+
+
+@pytest.mark.parametrize("box", ["0 0 9000 9000", "0 0 200000 1", "0 0 9e9 9e9"])
+async def test_a_page_of_any_size_is_drawn_within_bounds(reader: DocumentReader, tmp_path: Path, box: str) -> None:
+    (tmp_path / "huge.pdf").write_bytes(pdf([drawn("x")]).replace(b"0 0 595 842", box.encode()))
+    with (tmp_path / "huge.pdf").open("rb") as file:
+        async with reader.open(file.fileno(), "huge.pdf") as document:
+            picture = await document.picture(1, 9_000)
+    across, down = int.from_bytes(picture[16:20]), int.from_bytes(picture[20:24])
+    assert 0 < across <= 2_000
+    assert 0 < across * down <= 12_100_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the filter of system calls is Linux's")
+async def test_whoever_takes_the_process_over_can_open_start_and_reach_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "taken.py"
+    root = Path(__file__).parents[4]
+    script.write_text(
+        "import json, os, socket, subprocess, sys\n"
+        f"sys.path.insert(0, {str(root)!r})\n"
+        "from desktop.workers.document_host import host, opening\n"
+        "def taken(data, name, password):\n"
+        "    tries = {\n"
+        "        'read': lambda: open('/etc/passwd').read(),\n"
+        f"        'write': lambda: open({str(tmp_path / 'made')!r}, 'w'),\n"
+        "        'list': lambda: os.listdir('/'),\n"
+        "        'connect': lambda: socket.socket(),\n"
+        "        'start': lambda: subprocess.run(['true']),\n"
+        "        'fork': os.fork,\n"
+        "        'signal': lambda: os.kill(os.getppid(), 0),\n"
+        "        'look': lambda: os.stat('/etc/passwd'),\n"
+        "    }\n"
+        "    done = []\n"
+        "    for what, attempt in tries.items():\n"
+        "        try:\n"
+        "            attempt()\n"
+        "            done.append(what)\n"
+        "        except OSError:\n"
+        "            pass\n"
+        "    raise host.CallError('taken', json.dumps(done))\n"
+        "host.opened = taken\n"
+        "host.main(int(sys.argv[1]), sys.argv[2], sys.argv[3])\n"
+    )
+    (tmp_path / "it").write_bytes(b"x")
+    with (tmp_path / "it").open("rb") as file:
+        argv = (sys.executable, "-I", str(script), str(file.fileno()), *code_sandbox_profile(in_a_loop=True))
+        child = ChildProcess(ChildSpec("document-host", argv, folder=os.sep, once=True, handles=(file.fileno(),)))
+        reader = DocumentReader(lambda _: child)
+        with pytest.raises(DocumentRefused) as caught:
+            async with reader.open(file.fileno(), "it"):
+                pass
+    assert (caught.value.code, json.loads(str(caught.value))) == ("taken", [])
+
+
+async def test_a_reader_that_breaks_down_costs_its_document_only(reader: DocumentReader, tmp_path: Path) -> None:
+    (tmp_path / "it.pdf").write_bytes(pdf([drawn("x")]))
+    made: list[ChildProcess] = []
+
+    def child(handle: int) -> ChildProcess:
+        made.append(document_host(handle, confined=code_sandbox_profile(in_a_loop=True)))
+        return made[-1]
+
+    with (tmp_path / "it.pdf").open("rb") as file:
+        async with DocumentReader(child).open(file.fileno(), "it.pdf") as document:
+            pid = made[0].health.pid
+            assert pid is not None
+            os.kill(pid, 11)
+            with pytest.raises(DocumentRefused) as caught:
+                await asyncio.wait_for(document.text(1, 1, room=100), WAIT_S)
+        assert "broke down over it (signal 11)" in str(caught.value)
+        async with reader.open(file.fileno(), "it.pdf") as again:
+            assert (await again.text(1, 1, room=100)).parts == ((1, "x"),)
