@@ -47,8 +47,8 @@ READ_FILE = ToolSpec(
     alias="read_file",
     description=(
         "Read a text file (UTF-8, or UTF-16 with its mark), whole or a range of lines; or a PDF, Word, Excel, "
-        "PowerPoint, OpenDocument text or EPUB file as Markdown. Relative paths start in the workspace. Long files come "
-        "in parts: pass what the end of a part names as offset, and as pages, to go on."
+        "PowerPoint, OpenDocument text or EPUB file as Markdown. Relative paths start in the workspace. Long files "
+        "come in parts: pass what the end of a part names as offset, and as pages, to go on."
     ),
     params={
         "type": "object",

@@ -20,7 +20,7 @@ from typing import Any
 
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.opening import opened
-from desktop.workers.document_host.reading import Document
+from desktop.workers.document_host.reading import DocumentFile
 from desktop.workers.hardening import bound_memory, bound_time, harden
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 
@@ -45,7 +45,7 @@ class DocumentHost:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._document: Document | None = None
+        self._document: DocumentFile | None = None
         self._turn = asyncio.Lock()
         self._calls = 0
         self.working: Callable[[bool], None] = lambda _: None
@@ -97,7 +97,7 @@ class DocumentHost:
             await call.emit({"data": encoded[at : at + limits.PIECE]})
         return {"media_type": "image/png", "size": len(data)}
 
-    def _opened(self) -> Document:
+    def _opened(self) -> DocumentFile:
         if self._document is None:
             raise CallError("document.closed", "The document is not open.")
         return self._document
@@ -117,7 +117,7 @@ class DocumentHost:
             self.working(self._calls > 0)
 
 
-async def _text(call: WorkerCall, document: Document, parts: range, skip: int, room: int) -> Mapping[str, Any]:
+async def _text(call: WorkerCall, document: DocumentFile, parts: range, skip: int, room: int) -> Mapping[str, Any]:
     scans: list[int] = []
     for part in parts:
         held: list[str] = []
@@ -145,7 +145,7 @@ async def _text(call: WorkerCall, document: Document, parts: range, skip: int, r
     return {"part": 0, "line": 0, "scans": scans, "more": False}
 
 
-def _lines(document: Document, part: int) -> Iterator[str]:
+def _lines(document: DocumentFile, part: int) -> Iterator[str]:
     """The lines of a part, without empty ones at its ends and more than one in a row."""
     gap = begun = False
     for line in document.lines(part):

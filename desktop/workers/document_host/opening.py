@@ -6,10 +6,10 @@ from desktop.workers.document_host.open_text import OpenText
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.pdf import Pdf
 from desktop.workers.document_host.plain import Book, HtmlPage, Notebook, TextTable
-from desktop.workers.document_host.reading import Document
+from desktop.workers.document_host.reading import DocumentFile
 from desktop.workers.document_host.sheets import Workbook
 from desktop.workers.document_host.slides import Slides
-from desktop.workers.document_host.word import Word
+from desktop.workers.document_host.word import WordDocument
 from desktop.workers.inside import CallError
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -19,10 +19,10 @@ _OPEN = {
     "presentation": "an OpenDocument presentation; save it as .pptx or .pdf",
     "graphics": "an OpenDocument drawing; save it as .pdf",
 }
-_OFFICE = (("word/", Word), ("xl/", Workbook), ("ppt/", Slides))
+_OFFICE = (("word/", WordDocument), ("xl/", Workbook), ("ppt/", Slides))
 
 
-def opened(data: bytes, name: str, password: str) -> Document:
+def opened(data: bytes, name: str, password: str) -> DocumentFile:
     """The document. ``name`` decides only between kinds of text, which have no mark of their own. Raises CallError."""
     if not data:
         raise CallError("document.empty", "The file is empty.")
@@ -42,7 +42,7 @@ def opened(data: bytes, name: str, password: str) -> Document:
     return TextTable(data) if ending in ("csv", "tsv", "tab") else HtmlPage(data)
 
 
-def _packed(package: Package) -> Document:
+def _packed(package: Package) -> DocumentFile:
     if package.has("mimetype"):
         mime = package.read("mimetype")[:200].decode("ascii", "replace").strip()
         if mime == "application/epub+zip":
@@ -58,7 +58,7 @@ def _packed(package: Package) -> Document:
     raise CallError("document.unknown", "It is an archive; unpack it, and attach what is to be read.")
 
 
-def _office(package: Package) -> Document:
+def _office(package: Package) -> DocumentFile:
     relations = package.relations("")
     main = next((one.target for one in relations.values() if one.kind == "officeDocument" and not one.outside), "")
     for folder, kind in _OFFICE:
@@ -71,7 +71,7 @@ def _office(package: Package) -> Document:
     return document
 
 
-def _tell_rest(document: Document, package: Package) -> None:
+def _tell_rest(document: DocumentFile, package: Package) -> None:
     """What else is in it, in words."""
     if any(name.lower().endswith("vbaproject.bin") for name in package.names):
         document.note("It holds macros; none was run.")

@@ -12,7 +12,7 @@ import pypdfium2.raw as c
 
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.png import png
-from desktop.workers.document_host.reading import Document, broken, hidden, one_line
+from desktop.workers.document_host.reading import DocumentFile, broken, hidden, one_line
 from desktop.workers.inside import CallError
 
 NEEDS_PASSWORD, NOT_SUPPORTED = 4, 5
@@ -31,7 +31,7 @@ LOOK = 100
 """Dots an inch of the picture in which text of the colour of its ground is looked for."""
 
 
-class Pdf(Document):
+class Pdf(DocumentFile):
     """A PDF. ``lines`` and ``picture`` load one page each and let it go again."""
 
     kind = "PDF"

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.package import Package
-from desktop.workers.document_host.reading import Document, FlowDocument, broken, cell_text, one_line
+from desktop.workers.document_host.reading import DocumentFile, FlowDocument, broken, cell_text, one_line
 from desktop.workers.document_host.sheets import letters
 from desktop.workers.inside import CallError
 from desktop.workers.web_host.decoding import decoded
@@ -40,7 +40,7 @@ class HtmlPage(FlowDocument):
             self.note("It holds scripts; none was run.")
 
 
-class Book(Document):
+class Book(DocumentFile):
     """A book in EPUB: its files in the order of reading."""
 
     kind = "EPUB book"
@@ -80,7 +80,7 @@ class Book(Document):
         yield from made.text.split("\n")
 
 
-class Notebook(Document):
+class Notebook(DocumentFile):
     """A notebook of Jupyter: its cells with what they gave."""
 
     kind = "notebook"
@@ -143,7 +143,7 @@ def _fenced(text: str) -> Iterator[str]:
     yield fence
 
 
-class TextTable(Document):
+class TextTable(DocumentFile):
     """A table as text; its rows are read anew each time."""
 
     kind = "CSV table"

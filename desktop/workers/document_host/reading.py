@@ -12,7 +12,7 @@ from desktop.workers.inside import CallError
 _BLANKS = re.compile(r"[ \t\r\n\f\v\x00]+")
 
 
-class Document:
+class DocumentFile:
     """A document that is open: so many parts, each of them lines of Markdown, some of them pictures, too.
 
     Lines are made when they are asked for, so that a sheet with a million rows is never held whole.
@@ -54,7 +54,7 @@ class Document:
             self.notes.append(text)
 
 
-class FlowDocument(Document):
+class FlowDocument(DocumentFile):
     """A document that was read whole: paragraphs, cut into parts where a page ends or enough has come together."""
 
     def __init__(self) -> None:

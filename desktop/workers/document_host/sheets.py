@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.package import Package, Relation
-from desktop.workers.document_host.reading import Document, cell_text, hidden, one_line
+from desktop.workers.document_host.reading import DocumentFile, cell_text, hidden, one_line
 from desktop.workers.document_host.xml import BLOCK, Element, XmlParser, for_each
 from desktop.workers.inside import CallError
 
@@ -21,7 +21,7 @@ _QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 
 
-class Workbook(Document):
+class Workbook(DocumentFile):
     """A workbook; a sheet is read anew each time."""
 
     kind = "Excel workbook"

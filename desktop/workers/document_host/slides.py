@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.package import Package, Relation
-from desktop.workers.document_host.reading import Document, hidden, one_line, table_rows
+from desktop.workers.document_host.reading import DocumentFile, hidden, one_line, table_rows
 from desktop.workers.document_host.xml import Element
 from desktop.workers.inside import CallError
 
 CHART_POINTS = 200
 
 
-class Slides(Document):
+class Slides(DocumentFile):
     """A presentation; a slide is read when it is asked for."""
 
     kind = "PowerPoint presentation"

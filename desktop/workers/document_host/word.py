@@ -18,7 +18,7 @@ _HOLDERS = frozenset(
 """What stands around text without being any; of ``AlternateContent`` only its first choice."""
 
 
-class Word(FlowDocument):
+class WordDocument(FlowDocument):
     """A Word document, read whole."""
 
     kind = "Word document"

@@ -56,7 +56,7 @@ class Element:
         return "".join(one.text for one in self.walk() if one.name in names)
 
 
-class _Names(dict[str, str]):
+class _ShortNames(dict[str, str]):
     """Names without their namespace."""
 
     def __missing__(self, name: str) -> str:
@@ -70,7 +70,7 @@ class XmlParser:
 
     def __init__(self, start: Start, end: End, text: Text) -> None:
         self._start, self._end = start, end
-        self._names = _Names()
+        self._names = _ShortNames()
         self._depth = 0
         parser = self._parser = expat.ParserCreate(namespace_separator="}")
         parser.buffer_text = True
