@@ -12,7 +12,7 @@ from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.files.changes import ABSENT, FileChange, FileState
 from desktop.domain.files.copied_folders import CopyLayer
-from desktop.domain.files.outcomes import ChangeSides, LineFigures, OutcomeReading
+from desktop.domain.files.outcomes import ChangeSides, CommandTraces, LineFigures, OutcomeReading
 
 ROOT = "/home/ada/work/harbour-sensors"
 COMMAND = "python scripts/clean.py data/gauge-07 --month 2026-03 --out out/gauge-07"
@@ -37,6 +37,7 @@ class SampleCopy:
     layers: tuple[CopyLayer, ...] = ()
     mark = ""
     largest = 0
+    report = -1
 
     def __init__(self, texts: Mapping[str, tuple[str, str]], *, meanwhile: bool = False) -> None:
         self._texts, self._meanwhile = texts, meanwhile
@@ -49,6 +50,9 @@ class SampleCopy:
 
     def read(self, *, shown: bool = True) -> OutcomeReading:
         return OutcomeReading()
+
+    def traces(self) -> CommandTraces:
+        return CommandTraces()
 
     def look_again(self, reading: OutcomeReading) -> OutcomeReading:
         return reading
@@ -130,6 +134,8 @@ def outcome_request(*, binary: bool = False, meanwhile: bool = False) -> Permiss
             "elapsed_s": 4.8,
             "output": OUTPUT,
             "tried": ["api.tides.example"],
+            "heard": True,
+            "left": ("node", "node", "chrome_crashpad"),
         },
         digest="d12",
         asked_at=time.time() - 48,
@@ -140,5 +146,11 @@ def outcome_request(*, binary: bool = False, meanwhile: bool = False) -> Permiss
 def nothing_changed() -> PermissionRequest:
     """One that changed no file and failed."""
     request = outcome_request()
-    words = {"reading": OutcomeReading(), "exit_code": 2, "output": "clean.py: no such month\n", "tried": []}
+    words = {
+        "reading": OutcomeReading(),
+        "exit_code": 2,
+        "output": "clean.py: no such month\n",
+        "tried": [],
+        "left": (),
+    }
     return replace(request, request_id="r13", digest="d13", preview={**request.preview, **words})

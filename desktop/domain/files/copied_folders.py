@@ -43,6 +43,11 @@ class LaidCopy(Protocol):
         """How large one file may grow, in bytes."""
         ...
 
+    @property
+    def report(self) -> int:
+        """The descriptor on which whoever confines the command tells how it ended; -1: nobody listens."""
+        ...
+
     def is_full(self) -> bool:
         """Whether the command wrote more than a copy may hold, or the disk has no room left. Blocks."""
         ...

@@ -76,6 +76,18 @@ class OutcomeReading:
     """Whether there was too much to count the lines of all."""
 
 
+@dataclass(frozen=True, slots=True)
+class CommandTraces:
+    """What a command did beside its files, as those say who confine it. Names are the command's own."""
+
+    left: tuple[str, ...] | None = None
+    """The processes of it that were alive when it ended, and were ended; None: nobody counted them."""
+    hosts: tuple[str, ...] | None = None
+    """The computers that it asked for; None: nobody listened."""
+    more: bool = False
+    """Whether it asked for more of them."""
+
+
 class NoCopy(Exception):
     """Why no copy can be made here, as a sentence for the request."""
 
@@ -100,6 +112,10 @@ class CommandCopy(LaidCopy, Protocol):
     def read(self, *, shown: bool = True) -> OutcomeReading:
         """What the command did, once it has ended. Not ``shown``: nobody looks at each change, so there may be more.
         Raises ToolFailure for what the disk says."""
+        ...
+
+    def traces(self) -> CommandTraces:
+        """What else is known of the command, once it has ended."""
         ...
 
     def look_again(self, reading: OutcomeReading) -> OutcomeReading:

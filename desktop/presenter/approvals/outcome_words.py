@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.approval.permission import PermissionRequest
@@ -21,6 +22,7 @@ NOTHING_REAL = "It ran in a copy. Nothing is real yet."
 TAKE = "Here is what it did; you take over all, some or none of it."
 NOTHING_DONE = "It changed no file. Here is what it wrote; you pass it on to the model or not."
 BEYOND = "It changed {many} files more than can be looked at one by one, so it can only be dropped."
+MOST_NAMED, MOST_HOSTS = 4, 10
 _ENDED = {"timeout": "stopped at its time limit", "memory": "ended: too much memory", "disk": "ended: its copy is full"}
 _LEFT: Mapping[LeftOutKind, str] = {
     "special": "a pipe, socket or device, which is never taken over",
@@ -50,10 +52,27 @@ def seconds_words(preview: Mapping[str, Any]) -> str:
     return f"{elapsed:.1f} s" if elapsed < 100 else f"{elapsed:,.0f} s"
 
 
-def tried_words(hosts: Iterable[str]) -> str:
-    """Which computers it tried to reach."""
-    names = [shown_line(host)[:80] for host in hosts if host]
-    return ", ".join(names) if names else "the network"
+def running_words(preview: Mapping[str, Any], most: int = MOST_NAMED) -> str:
+    """What of it still ran when it had ended; nothing outlives it."""
+    left = preview.get("left")
+    if left is None:
+        return "nothing of it goes on"
+    if not left:
+        return "left nothing running"
+    found = Counter(shown_line(str(name))[:40] or "?" for name in left)
+    names = [name if many == 1 else f"{many} × {name}" for name, many in found.most_common(most)]
+    more = ", …" if len(found) > most else ""
+    those = "1 process" if len(left) == 1 else f"{len(left):,} processes"
+    return f"ended {those} that it left: {', '.join(names)}{more}"
+
+
+def tried_words(preview: Mapping[str, Any]) -> tuple[str, str]:
+    """How it is known, and which computers it tried to reach."""
+    hosts = [shown_line(str(host))[:80] for host in preview.get("tried") or () if host]
+    named, rest = hosts[:MOST_HOSTS], len(hosts) - MOST_HOSTS
+    more = f" and {rest} more" if rest > 0 else " and more" if preview.get("tried_more") else ""
+    said = "It tried " if preview.get("heard") else "By its output it tried "
+    return said, ", ".join(named) + more if named else "the network"
 
 
 def changed_words(reading: OutcomeReading) -> tuple[str, str]:

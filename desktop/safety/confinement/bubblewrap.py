@@ -27,6 +27,14 @@ _BEGIN = (
     '[ "$1" = 0 ] || ulimit -u "$1" 2>/dev/null || ulimit -p "$1" 2>/dev/null; shift; '
 )
 _GO = 'exec "$@"'
+_STAY = "exec 7>&2 2>/dev/null; ( "
+_COUNT = (
+    ' ) 2>&7 7>&- 8>&-; code=$?; for one in /proc/[0-9]*; do [ "$one" = /proc/1 ] || { name=; state=; '
+    "while read -r key value; do case $key in Name:) name=$value ;; State:) state=$value; break ;; esac; done "
+    '<"$one/status"; case $state in ""|[ZX]*) ;; *) echo "+$name" >&8 ;; esac; }; done; echo . >&8; exit $code'
+)
+"""The command as a child of the first process of its namespace, which nothing inside can end; when it has ended, that
+says on descriptor 8 what of it still lives, and all of it ends with this."""
 _SHELL = "/bin/sh"
 
 
@@ -38,10 +46,13 @@ def in_bubblewrap(
     closing: tuple[str, ...] = (),
     inherited: tuple[int, ...] = (),
     layers: tuple[str, ...] = (),
+    counted: bool = False,
+    apart: bool = False,
 ) -> ProcessSpec:
     """``base`` is bwrap with the options that work here; ``filter_file`` holds the seccomp program, "" for none;
     ``closing`` starts what follows it with some ports closed, for a process that has the network; it takes over the
-    descriptors that are ``inherited``; ``layers`` is what lays copies over folders before bubblewrap looks at them."""
+    descriptors that are ``inherited``; ``layers`` is what lays copies over folders before bubblewrap looks at them.
+    ``counted``: descriptor 8 hears what the command left. ``apart``: it is in a network of its own already."""
     argv = [*base, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
     bare = _bare(profile)
     argv += ["--cap-drop", "ALL", *_view(profile, bare)]
@@ -50,8 +61,9 @@ def in_bubblewrap(
     if profile.network:
         for path in _RESOLVER:
             argv += ["--ro-bind-try", path, path]
-    else:
+    elif not apart:
         argv += ["--unshare-net"]
+    argv += ["--as-pid-1"] if counted else []
     argv += _layers(profile)
     for path in bare:
         argv += ["--remount-ro", path]
@@ -66,7 +78,8 @@ def in_bubblewrap(
     if filter_file:
         argv = [_SHELL, "-c", _HAND_OVER, filter_file, *argv]
     limit = str(MAX_PROCESSES if _counts_apart() else 0)
-    begin = f"{_BEGIN}{set_again(spec.env)}{_GO}"
+    begin = f"{set_again(spec.env)}{_GO}"
+    begin = f"{_BEGIN}{_STAY}{begin}{_COUNT}" if counted else f"{_BEGIN}{begin}"
     argv += ["--chdir", spec.cwd, "--", _SHELL, "-c", begin, spec.cwd, limit, *spec.argv]
     env = {**on_the_way(spec.env), "TMPDIR": _temporary(profile)}
     return replace(

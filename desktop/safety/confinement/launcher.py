@@ -36,6 +36,7 @@ LONGEST_S = 30.0
 MANY = 50
 AT_ONCE = 50
 NAMED = 5
+MOST_TOLD = 1000
 ENDED = (b"Z", b"X")
 INSIDE = "ASSENT_INSIDE_"
 # Landlock's rights, by bit: execute 0, write 1, read 2, list 3, remove and make 4..12, refer 13, truncate 14, ioctl 15.
@@ -318,6 +319,24 @@ class Restrictions:
         self.read, self.write = paths[:reads], paths[reads:]
 
 
+def tell_left(report: int) -> None:
+    """Say on a socket what of the command still lives, a line each, and then that this is all."""
+    lines = ["+" + name_of(process).replace("\n", " ") + "\n" for process in descendants(os.getpid())]
+    try:
+        os.write(report, "".join([*lines[:MOST_TOLD], ".\n"]).encode("utf-8", "replace"))
+    except OSError:
+        pass  # who wanted to know has gone
+
+
+def name_of(process: int) -> str:
+    """What a process is called; it may call itself anything."""
+    try:
+        with open(f"/proc/{process}/comm", "rb") as file:
+            return file.read(100).decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
 def start(argv: list[str], restrictions: Restrictions | None, libc: ctypes.CDLL | None) -> None:
     """In the forked child: restrict, then become the command."""
     try:
@@ -362,7 +381,9 @@ def orphaned(*_: object) -> None:
     os._exit(1)
 
 
-def guard(above: int, libc: ctypes.CDLL | None, command: list[str], restrictions: Restrictions | None) -> int:
+def guard(
+    above: int, libc: ctypes.CDLL | None, command: list[str], restrictions: Restrictions | None, report: int
+) -> int:
     """In the second of two: start the command, wait for it, leave nothing behind. A session of its own, so that what
     kills the first with its whole group does not meet this one, which then ends everything."""
     if libc is not None:
@@ -377,8 +398,12 @@ def guard(above: int, libc: ctypes.CDLL | None, command: list[str], restrictions
     if child == 0:
         for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
+        if report >= 0:
+            os.close(report)
         start(command, restrictions, libc)
     code = awaited(child)
+    if report >= 0:
+        tell_left(report)
     end_all()
     return code
 
@@ -410,9 +435,9 @@ def with_closed_ports(closed: str, command: list[str]) -> int:
     return 127
 
 
-def main() -> int:
+def main(report: int = -1) -> int:
     """The first of two, each of which ends everything if the other dies: see that it is in the right place, start the
-    second, pass on how it ended."""
+    second, pass on how it ended. ``report``: the socket on which the second says what the command left."""
     mode, folder, *given = sys.argv[1:]
     if mode == "ports":
         return with_closed_ports(folder, given)
@@ -434,7 +459,7 @@ def main() -> int:
     own = os.getpid()
     second = os.fork()
     if second == 0:
-        os._exit(guard(own, libc, command, restrictions))
+        os._exit(guard(own, libc, command, restrictions, report))
     code = awaited(second)
     warn_of_survivors(end_all())
     return code

@@ -29,6 +29,7 @@ from desktop.domain.safety import Access, Confinement, ConfinementKind, Confinem
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement import reports, seatbelt
+from desktop.safety.confinement.asked_hosts import kept_packets
 from desktop.safety.confinement.bubblewrap import in_bubblewrap
 from desktop.safety.confinement.copied_folders import layered
 from desktop.safety.confinement.landlock import PORTS_ABI, closed_ports, in_landlock, ports_shared, usable_abi
@@ -182,12 +183,25 @@ class SystemConfinement:
 
     def _wrapped_over(self, copy: LaidCopy, kind: Kind, spec: ProcessSpec, profile: SandboxProfile) -> ProcessSpec:
         """The same with a copy over the folders that it writes, laid before anything holds it."""
-        spec, layers = replace(spec, too_much=copy.is_full), layered(copy, spec.cwd)
+        apart = kind == "bubblewrap" and not profile.network
+        layers = layered(copy, spec.cwd, report=copy.report, heard=kept_packets() if apart else b"")
+        spec = replace(spec, too_much=copy.is_full)
         if kind == "bubblewrap":
-            return in_bubblewrap(self._bwrap, self._filter, spec, profile, self._closing, self._inherited, layers)
+            made = in_bubblewrap(
+                self._bwrap,
+                self._filter,
+                spec,
+                profile,
+                self._closing,
+                self._inherited,
+                layers,
+                counted=True,
+                apart=apart,
+            )
+            return replace(made, inherited=(*made.inherited, copy.report))
         if kind == "landlock":
             made = in_landlock(self._launcher, self._folder("rehearsals"), spec, profile)
-            return replace(made, argv=(*layers, *made.argv))
+            return replace(made, argv=(*layers, *made.argv), inherited=(*made.inherited, copy.report))
         raise ToolFailure("Nothing confines commands here, so none runs in a copy.", code="tool.not_started")
 
     def wrap_apart(

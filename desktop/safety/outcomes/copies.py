@@ -24,7 +24,7 @@ from typing import BinaryIO
 from desktop.domain.errors import ToolFailure
 from desktop.domain.files.changes import FileChange
 from desktop.domain.files.copied_folders import CopyKind, CopyLayer
-from desktop.domain.files.outcomes import ChangeSides, NoCopy, OutcomeReading
+from desktop.domain.files.outcomes import ChangeSides, CommandTraces, NoCopy, OutcomeReading
 from desktop.domain.files.work_place import NOWHERE, WorkPlace
 from desktop.safety.boundary.mounts import Mounts
 from desktop.safety.boundary.paths import is_within
@@ -37,6 +37,7 @@ from desktop.safety.outcomes.copying import Manifest, copied
 from desktop.safety.outcomes.layers import folders_to_copy
 from desktop.safety.outcomes.reading import MAX_CHANGES, MAX_SHOWN, CopyFindings, read_copy, read_overlay, seen_again
 from desktop.safety.outcomes.states import digest_of
+from desktop.safety.outcomes.telling import CopyReport
 from desktop.safety.outcomes.texts import figures_of, sides_of
 
 FOLDER = "copies"
@@ -183,6 +184,8 @@ class FolderCopy:
         self._found: CopyFindings | None = None
         self._kept: dict[str, str] = {}
         self._latest: OutcomeReading | None = None
+        self._report = CopyReport()
+        self._traces: CommandTraces | None = None
 
     def fill(self, folders: Sequence[str], caches: Sequence[str]) -> None:
         """Make its layers. Raises OSError, or NoCopy where it is too much to copy."""
@@ -202,6 +205,17 @@ class FolderCopy:
     def began(self) -> bool:
         """Whether the command started in it."""
         return os.path.exists(self.mark)
+
+    @property
+    def report(self) -> int:
+        """Where it is told how the command ended."""
+        return self._report.descriptor
+
+    def traces(self) -> CommandTraces:
+        """What the command left running, and which hosts it asked for."""
+        if self._traces is None:
+            self._traces = self._report.read()
+        return self._traces
 
     def is_full(self) -> bool:
         """Whether it holds more than it may, or the disk is nearly full of it."""
@@ -277,6 +291,7 @@ class FolderCopy:
 
     def drop(self) -> None:
         """Remove it."""
+        self._report.close()
         for layer in self.layers:
             with contextlib.suppress(OSError):
                 os.rmdir(os.path.join(layer.work, "work"))  # by this user it can be removed, but not be looked into

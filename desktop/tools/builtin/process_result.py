@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from desktop.domain.errors import ToolAborted, ToolFailure, ToolTimeout
 from desktop.domain.safety import ConfinementKind, ProcessOutcome, ProcessSpec
+from desktop.domain.text.words import plain_line
 from desktop.domain.tools import ToolResult
 
 NETWORK_WAS_NOT_GIVEN = (
@@ -23,7 +25,7 @@ SHARED_MEMORY_IS_CLOSED = (
     "under which each command has shared memory of its own.]\n"
 )
 
-_NAMED = 3
+_NAMED, _NAME = 3, 40
 _WANTED_SHARED = re.compile(r"/dev/shm|\bSemLock\b|\b(?:shm|sem)_open\b|\bshared_memory\b")
 _REFUSED = re.compile(r"Permission denied|\bEACCES\b|\bEPERM\b|Operation not permitted", re.IGNORECASE)
 
@@ -44,6 +46,17 @@ def taken_over_note(taken: int, of: int) -> str:
     if not taken:
         return "[It ran in a copy, and a person took over none of its changes: no file has changed.]\n"
     return f"[It ran in a copy, and a person took over {taken} of its {of} changes; the others were not made.]\n"
+
+
+def ended_note(left: Sequence[str] | None) -> str:
+    """For a command that left something running: it is gone, and who counts on it should know."""
+    if not left:
+        return ""
+    found = Counter(plain_line(name, _NAME) or "?" for name in left)
+    names = [name if many == 1 else f"{many} x {name}" for name, many in found.most_common(_NAMED)]
+    more = f" and {len(found) - _NAMED} other names" if len(found) > _NAMED else ""
+    those = "1 process" if len(left) == 1 else f"{len(left):,} processes"
+    return f"[It left {those} running, which ended with it: {', '.join(names)}{more}.]\n"
 
 
 def assigned(variables: Mapping[str, str]) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import RealFilesChanged, ToolAborted, ToolFailure
 from desktop.domain.files.changes import ChangeRecorder, FileChange
-from desktop.domain.files.outcomes import CommandCopies, CommandCopy, NoCopy, OutcomeReading
+from desktop.domain.files.outcomes import CommandCopies, CommandCopy, CommandTraces, NoCopy, OutcomeReading
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Confinement, ProcessOutcome, ProcessRunner, ProcessSpec, SettingsProvider
@@ -59,6 +59,8 @@ class Ran:
     """What it did."""
     fleeting: tuple[str, ...]
     """Folders of its own that are gone with it."""
+    traces: CommandTraces = CommandTraces()
+    """What it left running, and which hosts it asked for."""
 
 
 class CommandsInCopies:
@@ -141,11 +143,14 @@ class CommandsInCopies:
             began = await asyncio.to_thread(copy.began)
             look = partial(copy.read, shown=shown)
             reading = await asyncio.to_thread(look) if began else OutcomeReading()
+            traces = await asyncio.to_thread(copy.traces)
+            if outcome.ended != "exited":  # what was still there was ended with it, and not left by it
+                traces = replace(traces, left=None)
         except BaseException:
             await asyncio.shield(asyncio.to_thread(copy.drop))
             raise
         if began:
-            return Ran(copy, outcome, reading, wrapped.fleeting)
+            return Ran(copy, outcome, reading, wrapped.fleeting, traces)
         await asyncio.to_thread(copy.drop)
         return None
 
@@ -181,6 +186,7 @@ class CommandRehearsal:
         self.outcome = ran.outcome
         self.reading = ran.reading
         self.fleeting = ran.fleeting
+        self.traces = ran.traces
         self._before = before
         self._check = self._judged()
 
@@ -216,10 +222,13 @@ class CommandRehearsal:
         )
 
     def _preview(self) -> Mapping[str, Any]:
-        outcome, reading = self.outcome, self.reading
+        outcome, reading, traces = self.outcome, self.reading, self.traces
+        tried: Sequence[str] = () if self.run.network else traces.hosts or ()
+        if traces.hosts is None and not self.run.network:
+            tried = tried_hosts(outcome.output, self.run.hosts)
         return {
             "kind": "outcome",
-            "outcome": _digest(outcome, reading),
+            "outcome": _digest(outcome, reading, traces),
             "network": self.run.network,
             "network_offered": False,
             "copy": self.copy,
@@ -230,7 +239,10 @@ class CommandRehearsal:
             "ended": outcome.ended,
             "elapsed_s": outcome.elapsed_s,
             "output": outcome.output,
-            "tried": list(tried_hosts(outcome.output, self.run.hosts)) if not self.run.network else [],
+            "tried": list(tried),
+            "tried_more": traces.more,
+            "heard": traces.hosts is not None,
+            "left": traces.left,
         }
 
 
@@ -277,9 +289,10 @@ def chosen_of(reading: OutcomeReading, taken: Collection[str] | None) -> tuple[F
     )
 
 
-def _digest(outcome: ProcessOutcome, reading: OutcomeReading) -> str:
+def _digest(outcome: ProcessOutcome, reading: OutcomeReading, traces: CommandTraces) -> str:
     """Stands for all that a request shows of it."""
-    found = hashlib.sha256(repr((outcome.exit_code, outcome.ended, outcome.output)).encode("utf-8", "replace"))
+    ended = (outcome.exit_code, outcome.ended, outcome.output, traces.left, traces.hosts, traces.more)
+    found = hashlib.sha256(repr(ended).encode("utf-8", "replace"))
     for change in reading.changes:
         found.update(repr(change).encode("utf-8", "surrogatepass"))
     found.update(repr((sorted(reading.meanwhile), reading.left_out, reading.beyond)).encode("utf-8", "surrogatepass"))

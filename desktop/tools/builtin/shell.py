@@ -34,6 +34,7 @@ from desktop.tools.builtin.process_result import (
     NETWORK_WAS_NOT_GIVEN,
     assigned,
     ended_early,
+    ended_note,
     lost_files_note,
     result_of,
     taken_over_note,
@@ -191,15 +192,16 @@ class Bash:
             taken, of = await self._in_copies.take_over(context.rehearsal, context.taken, context)
             outcome, fleeting = context.rehearsal.outcome, context.rehearsal.fleeting
             run, note = context.rehearsal.run, taken_over_note(taken, of)
+            left = context.rehearsal.traces.left
         else:
-            outcome, fleeting = await self._ran(run, reading, context)
+            outcome, fleeting, left = await self._ran(run, reading, context)
         if outcome.ended == "aborted" and not context.meta.cancellation.cancelled:
             return ended_early(outcome)
         hint = "" if run.network else self._without(self._settings().shell_network, reading)
         result = result_of(outcome, run.plain, hint, self._confinement.probe().kind)
         policy = self._policy.within(context.meta.work_place)
         gone = await asyncio.to_thread(_gone, policy, reading, fleeting)
-        note += lost_files_note(gone) if gone else ""
+        note += (lost_files_note(gone) if gone else "") + ended_note(left)
         return replace(result, text=note + result.text) if note else result
 
     async def _run_of(self, args: Mapping[str, Any], context: ToolCallContext) -> tuple[CommandRun, ShellReading]:
@@ -231,17 +233,17 @@ class Bash:
 
     async def _ran(
         self, run: CommandRun, reading: ShellReading, context: ToolCallContext
-    ) -> tuple[ProcessOutcome, tuple[str, ...]]:
-        """Run a command that was allowed, and the folders of its own that are gone with it."""
+    ) -> tuple[ProcessOutcome, tuple[str, ...], tuple[str, ...] | None]:
+        """Run a command that was allowed; with it the folders of its own and the processes that are gone with it."""
         confinement, grants = self._confinement.within(context.meta.work_place), context.meta.unattended is None
         if self._in_copies is not None and not context.unasked:
             ran = await self._in_copies.run(run, context)
             if ran is not None:
-                return ran.outcome, ran.fleeting
+                return ran.outcome, ran.fleeting, ran.traces.left
         confined = await asyncio.to_thread(
             _walled, confinement, run.plain, reading, grants=grants, network=run.network, unasked=context.unasked
         )
-        return await run_to_its_end(self._runner, confined, context), confined.fleeting
+        return await run_to_its_end(self._runner, confined, context), confined.fleeting, None
 
     def _without(self, mode: NetworkMode, reading: ShellReading) -> str:
         """Why a command that failed may have wanted the network."""

@@ -32,7 +32,7 @@ from desktop.domain.safety import (
     ShellReading,
 )
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.tools.builtin.process_result import assigned, result_of, taken_over_note
+from desktop.tools.builtin.process_result import assigned, ended_note, result_of, taken_over_note
 from desktop.tools.builtin.rehearsals import CommandRehearsal, CommandRun
 from desktop.tools.cli.category import always_admin
 from desktop.tools.cli.definitions import SOURCE, CliDefinition
@@ -314,8 +314,9 @@ class CliTool:
         if isinstance(context.rehearsal, CommandRehearsal) and services.in_copies is not None:
             taken, of = await services.in_copies.take_over(context.rehearsal, context.taken, context)
             outcome, note = context.rehearsal.outcome, taken_over_note(taken, of)
+            note += ended_note(context.rehearsal.traces.left)
         else:
-            outcome = await self._ran(services, run, context)
+            outcome, note = await self._ran(services, run, context)
         words = self.words(args)
         uses_network = not run.network and (await self._read(services, words, run.plain.cwd)).uses_network
         hint = f"[No network: {self.definition.offline}.]\n" if uses_network else ""
@@ -346,18 +347,20 @@ class CliTool:
         cache, network = f"tool-{self.definition.name} {program}", self.definition.network
         return CommandRun(plain, cache, shlex.join(words), network=network, opened=opened)
 
-    async def _ran(self, services: CliServices, run: CommandRun, context: ToolCallContext) -> ProcessOutcome:
-        """Run a program that was allowed. One that only reads needs no copy."""
+    async def _ran(
+        self, services: CliServices, run: CommandRun, context: ToolCallContext
+    ) -> tuple[ProcessOutcome, str]:
+        """Run a program that was allowed, and what is to be said of it. One that only reads needs no copy."""
         changes = context.unasked is False and self._spec.category is not Category.READ
         if services.in_copies is not None and changes:
             ran = await services.in_copies.run(run, context)
             if ran is not None:
-                return ran.outcome
+                return ran.outcome, ended_note(ran.traces.left)
         grants = context.meta.unattended is None
         confined = await asyncio.to_thread(
             services.confinement.wrap, run.plain, network=run.network, grants=grants, cache=run.cache, opened=run.opened
         )
-        return await services.runner.run(confined, context.meta.cancellation, context.progress)
+        return await services.runner.run(confined, context.meta.cancellation, context.progress), ""
 
     def _changed(self, services: CliServices, program: str, context: ToolCallContext) -> ToolFailure | None:
         """The failure where another program has the name than the one that was judged (R-PRM-5); else None."""

@@ -15,6 +15,7 @@ from desktop.presenter.approvals.outcome_rows import OutcomeRows, TickedFile, Ti
 from desktop.ui.approvals.request.outcome_body import OutcomeBody
 from desktop.ui.approvals.request.outcome_list import ROW, OutcomeList
 from desktop.ui.widgets.layout.containers import Notice
+from desktop.ui.widgets.text import Text
 from tests.gui.approvals.conftest import DialogBench, settled
 from tests.harness.timeouts import until
 
@@ -50,6 +51,37 @@ async def test_it_says_what_was_done_in_figures_and_rows_that_a_screen_reader_he
     assert any("renamed, all-02.csv, out/all.csv" in row for row in listed(bench))
     assert any(row.startswith("ticked, folder gauge-07/, 31 made, folded") for row in listed(bench))
     assert bench.dialog.asks == "Take over what it did?"
+
+
+@pytest.mark.spec("R-OUT-2")
+@pytest.mark.parametrize(
+    ("known", "running", "tried"),
+    [
+        (
+            {"left": ("node", "node", "ssh\u202eagent"), "heard": True},
+            "ended 3 processes that it left: 2 × node, ssh\\u{202e}agent",
+            "It tried api.tides.example and was refused: a copy has no network.",
+        ),
+        (
+            {"left": (), "heard": True, "tried": [f"h{n}" for n in range(12)]},
+            "left nothing running",
+            "It tried h0, h1, h2, h3, h4, h5, h6, h7, h8, h9 and 2 more and was refused: a copy has no network.",
+        ),
+        (
+            {"left": None, "heard": False},
+            "nothing of it goes on",
+            "By its output it tried api.tides.example and was refused: a copy has no network.",
+        ),
+    ],
+)
+async def test_it_says_what_it_left_and_whom_it_asked_and_how_that_is_known(
+    bench: DialogBench, known: dict[str, object], running: str, tried: str
+) -> None:
+    request = outcome_request()
+    await bench.ask(replace(request, preview={**request.preview, **known}))
+    said = [label.text() for label in body(bench).run.findChildren(Text)]
+    assert running in said
+    assert any(tried in notice.accessibleName() for notice in body(bench).findChildren(Notice))
 
 
 @pytest.mark.spec("R-OUT-3")

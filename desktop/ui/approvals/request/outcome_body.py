@@ -18,6 +18,7 @@ from desktop.presenter.approvals.outcome_words import (
     changed_words,
     ended_words,
     left_words,
+    running_words,
     says_more,
     seconds_words,
     tried_words,
@@ -32,7 +33,9 @@ from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.tips import plain_tip
 
+ALL_NAMED = 60
 COMMAND_ROWS, LAST, ALL_ROWS = 6, 3, 14
 """Rows of the command before it scrolls, and of its output folded and unfolded."""
 LEFT_SHOWN = 3
@@ -63,7 +66,10 @@ class RunCard(QFrame):
         row.addWidget(Text(seconds_words(preview), "small", "2"))
         said = f"{count_words(len(lines), 'line')} of output" if lines else "no output"
         row.addWidget(Text(said + (f", the last {LAST}" if len(lines) > LAST else ""), "small", "2"))
-        row.addWidget(Text("left nothing running", "small", "2", elide="right"), 1)
+        left = Text(running_words(preview), "small", "" if preview.get("left") else "2", elide="right")
+        if preview.get("left"):
+            left.setToolTip(plain_tip(running_words(preview, ALL_NAMED)))
+        row.addWidget(left, 1)
         self.more = Button("Show all", "quiet", small=True)
         self.more.clicked.connect(self._show_all)
         row.addWidget(self.more)
@@ -109,9 +115,8 @@ class OutcomeBody(QWidget):
         self.run = RunCard(request)
         self.words = self.run.command
         column.addWidget(self.run)
-        tried = request.preview.get("tried") or ()
-        if tried:
-            column.addWidget(self._tried([str(host) for host in tried]))
+        if request.preview.get("tried"):
+            column.addWidget(self._tried(tried_words(request.preview)))
         self._below = column.count()
         for notice in _left_out(self._reading):
             column.addWidget(notice)
@@ -182,8 +187,9 @@ class OutcomeBody(QWidget):
     def show_words(self) -> None:
         """The command is always in sight."""
 
-    def _tried(self, hosts: list[str]) -> Notice:
-        pieces = (("It tried ", ""), (tried_words(hosts), "mono"), (" and was refused: a copy has no network.", ""))
+    def _tried(self, words: tuple[str, str]) -> Notice:
+        said, hosts = words
+        pieces = ((said, ""), (hosts, "mono"), (" and was refused: a copy has no network.", ""))
         made = Notice("ask", pieces, icon="network")
         button = Button("Run it again with network…", small=True)
         button.setToolTip("A new request: this copy is dropped, and the command can reach any computer in the next one")

@@ -234,6 +234,25 @@ async def test_the_network_is_asked_about_before_and_given_by_a_new_run(desk: De
     assert not (desk.workspace / "got").exists()
 
 
+@pytest.mark.spec("R-OUT-2")
+async def test_a_computer_that_it_asks_for_in_silence_is_told(desk: Desk) -> None:
+    if desk.bench.confinement.probe().kind != "bubblewrap":
+        pytest.skip("nobody listens here")
+    (desk.workspace / "quiet.sh").write_text("getent hosts tides.example >/dev/null 2>&1; echo fine")
+    await desk.run("sh quiet.sh")
+    assert (desk.asked[0].preview["tried"], desk.asked[0].preview["heard"]) == (["tides.example"], True)
+
+
+@pytest.mark.spec("R-OUT-2")
+@pytest.mark.parametrize("rule", ["", "bash(command=sh stays.sh,$policy=allow)"])
+async def test_the_model_hears_what_of_its_command_was_ended(desk: Desk, rule: str) -> None:
+    desk.rules.text = rule
+    (desk.workspace / "stays.sh").write_text('sleep 96 & until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done; echo up')
+    outcome = await desk.run("sh stays.sh")
+    assert outcome.result.text == "[It left 1 process running, which ended with it: sleep.]\nup\n"
+    assert [request.preview["left"] for request in desk.asked] == ([] if rule else [("sleep",)])
+
+
 @pytest.mark.spec("R-OUT-4")
 async def test_where_no_copy_can_be_made_the_request_comes_before_and_says_why(desk: Desk) -> None:
     desk.world.change(allowed=(str(desk.world.person), str(desk.workspace)))
@@ -311,7 +330,7 @@ async def test_a_command_over_its_time_is_asked_about_with_what_it_did(desk: Des
     desk.world.change(tool_timeout_s=0.5)
     outcome = await desk.run("touch made; sleep 60")
     (request,) = desk.asked
-    assert request.preview["ended"] == "timeout"
+    assert (request.preview["ended"], request.preview["left"]) == ("timeout", None)
     assert (desk.workspace / "made").exists()
     assert "time limit of 0.5 s" in outcome.result.text
 
