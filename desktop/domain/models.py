@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, StopReason, ToolCallBlock, Usage
+from desktop.domain.model_settings import UNKNOWN, UNSAID, ModelSettings, ModelTraits
 from desktop.domain.runs.meta import RunMeta
 
 Locality = Literal["local", "provider", "demo", "scripted"]
@@ -96,6 +97,8 @@ class ModelInfo:
     """Whether it takes sounds; None: unknown."""
     locality: Locality = "provider"
     """Whether it is on this machine."""
+    takes: ModelTraits = UNKNOWN
+    """Which settings it takes, and what else it can do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +136,8 @@ class ModelRequest:
     """The system text."""
     tools: tuple[Mapping[str, Any], ...] = ()
     """Native schemas (``{"name", "description", "parameters"}``)."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Options for the provider."""
+    settings: ModelSettings = UNSAID
+    """Temperature, effort and the like."""
     deadline_s: float | None = 600.0
     """Seconds for the whole answer."""
     idle_s: float | None = 120.0
@@ -182,7 +185,14 @@ class Finished:
     model: str = ""
 
 
-StreamItem = TextDelta | ReasoningDelta | ToolCallProgress | Finished
+@dataclass(frozen=True, slots=True)
+class SettingsLeftOut:
+    """Settings of the request that the model does not take, each in words for a person; told once a chat and model."""
+
+    settings: tuple[str, ...]
+
+
+StreamItem = TextDelta | ReasoningDelta | ToolCallProgress | SettingsLeftOut | Finished
 
 
 class ModelClient(Protocol):

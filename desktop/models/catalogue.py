@@ -15,6 +15,7 @@ from typing import Any
 
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.model_settings import EFFORTS, NAMES, UNKNOWN, ModelTraits
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo, SecretStore, Senses
 from desktop.domain.processes import Child
 from desktop.models import providers
@@ -105,6 +106,11 @@ class Catalogue:
         """What a model takes beside text, as far as it was listed."""
         model = self._known.get(ref)
         return Senses(model.vision, model.hearing) if model is not None else Senses()
+
+    def traits(self, ref: ModelRef) -> ModelTraits:
+        """Which settings it takes, as far as a person or its server said so."""
+        model = self._known.get(ref)
+        return model.takes if model is not None else UNKNOWN
 
     async def learn(self, ref: ModelRef) -> None:
         """Ask what a model takes, where nobody has listed it yet: without a window nobody does. Whoever asks meanwhile
@@ -236,7 +242,19 @@ def _model(row: Mapping[str, Any], connection_id: str, provider: str) -> ModelIn
         tools=_flag(row.get("tools")),
         vision=_flag(row.get("vision")),
         hearing=_flag(row.get("hearing")),
+        takes=_traits(row),
         locality=providers.provider_info(provider).locality,
+    )
+
+
+def _traits(row: Mapping[str, Any]) -> ModelTraits:
+    """What a row says of settings; checked again on this side of the pipe."""
+    settings, efforts = row.get("settings"), row.get("efforts")
+    named = settings.items() if isinstance(settings, Mapping) else ()
+    return ModelTraits(
+        {name: value for name, value in named if name in NAMES and isinstance(value, bool)},
+        tuple(one for one in EFFORTS if one in efforts) if isinstance(efforts, list) else None,
+        _flag(row.get("structured")),
     )
 
 
@@ -259,7 +277,7 @@ def _filled(model: ModelInfo, known: Mapping[str, Any], *, priced: bool) -> Mode
         "hearing": _flag(known.get("hearing")),
     }
     changes: dict[str, Any] = {name: value for name, value in found.items() if getattr(model, name) is None}
-    return replace(model, **changes)
+    return replace(model, takes=model.takes.over(_traits(known)), **changes)
 
 
 def _server(row: Mapping[str, Any]) -> LocalServer:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -16,7 +17,17 @@ from desktop.domain.errors import ChildDied, ModelUnknown, ProtocolViolation
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolResultBlock
-from desktop.domain.models import Connection, ModelClient, ModelRef, ModelRequest, SecretStore, Senses, StreamItem
+from desktop.domain.model_settings import UNKNOWN, ModelTraits
+from desktop.domain.models import (
+    Connection,
+    ModelClient,
+    ModelRef,
+    ModelRequest,
+    SecretStore,
+    Senses,
+    SettingsLeftOut,
+    StreamItem,
+)
 from desktop.domain.processes import Child, ChildRefused, ChildStream
 from desktop.domain.runs.meta import RunMeta
 from desktop.models import providers
@@ -33,6 +44,8 @@ if TYPE_CHECKING:
 else:
     models_scripted = lazy_module("desktop.models.scripted")
 
+TOLD_MAX = 1000
+"""Chats and models of which it is remembered what they were told."""
 OWN_GRACE = 5.0  # seconds beyond the request's limits before this side ends a stream that the host should have ended
 
 
@@ -46,6 +59,7 @@ class _ModelAttempt:
     window_key: str
     limit_s: float | None
     senses: Senses
+    takes: ModelTraits
 
 
 class HostModelClient:
@@ -62,10 +76,13 @@ class HostModelClient:
         connections: Connections,
         senses: Callable[[ModelRef], Senses] = lambda _ref: Senses(),
         learn: Callable[[ModelRef], Awaitable[None]] | None = None,
+        traits: Callable[[ModelRef], ModelTraits] = lambda _ref: UNKNOWN,
     ) -> None:
         self._child = child
         self._senses = senses
         self._learn = learn
+        self._traits = traits
+        self._told = _ToldOnce()
         self._secrets = secrets
         self._connections = connections
         self._windows = SentWindows()
@@ -78,11 +95,12 @@ class HostModelClient:
                 f"There is no connection named {request.model.connection_id}.", next_step="Choose another model."
             )
         secrets = await credentials(self._secrets, connection)
-        if self._learn is not None and _holds_media(request):
+        if self._learn is not None and (_holds_media(request) or request.settings.effort is not None):
             await self._learn(request.model)
         senses = self._senses(request.model)
         key = _window_key(request, meta, senses)
-        attempt = _ModelAttempt(request, connection, secrets, key, _limit(request, meta), senses)
+        traits = self._traits(request.model)
+        attempt = _ModelAttempt(request, connection, secrets, key, _limit(request, meta), senses, traits)
         try:
             async with aclosing(self._attempt(attempt, meta)) as items:
                 async for item in items:
@@ -101,6 +119,8 @@ class HostModelClient:
         try:
             async for plain in stream:
                 item = incoming.item(plain)
+                if isinstance(item, SettingsLeftOut) and not self._told.is_news(attempt, meta, item):
+                    continue
                 if item is not None:
                     yield item
             meta.cancellation.check()
@@ -122,7 +142,9 @@ class HostModelClient:
             "base_url": providers.base_url(connection),
             **attempt.secrets.params(),
             "extra": providers.extra(connection),
-            "options": dict(request.options),
+            "settings": request.settings.plain(),
+            "takes": attempt.takes.plain(),
+            "table": providers.known_to_table(connection, request.model.model),
             "system": request.system,
             "tools": [dict(tool) for tool in request.tools],
             "window": change.window,
@@ -137,6 +159,23 @@ class HostModelClient:
             deadline_s=_plus(attempt.limit_s),
             idle_s=_plus(request.idle_s),
         )
+
+
+class _ToldOnce:
+    """Which settings that a model does not take were told in which chat: once is enough."""
+
+    def __init__(self) -> None:
+        self._told: OrderedDict[tuple[object, ...], None] = OrderedDict()
+
+    def is_news(self, attempt: _ModelAttempt, meta: RunMeta, left: SettingsLeftOut) -> bool:
+        """Whether nobody was told; from now on somebody is."""
+        key = (meta.thread_id or meta.run_id, meta.node, attempt.request.model, left.settings)
+        news = key not in self._told
+        self._told[key] = None
+        self._told.move_to_end(key)
+        while len(self._told) > TOLD_MAX:
+            self._told.popitem(last=False)
+        return news
 
 
 class _WindowLost(Exception):
@@ -218,6 +257,8 @@ def build(
     scripted = None if script is None else models_scripted.ScriptedModel.load(script)
     catalogue = Catalogue(child, secrets, known, scripted=scripted is not None)
     client = ModelRouter(
-        HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn), LazyDemo(demo_pace_s), scripted
+        HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn, catalogue.traits),
+        LazyDemo(demo_pace_s),
+        scripted,
     )
     return ModelServices(client, catalogue, known, client.special)

@@ -11,10 +11,11 @@ from typing import Any
 from desktop.domain.errors import ProtocolViolation
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import StopReason, ToolCallBlock, Usage
-from desktop.domain.models import Finished, ReasoningDelta, StreamItem, TextDelta, ToolCallProgress
+from desktop.domain.models import Finished, ReasoningDelta, SettingsLeftOut, StreamItem, TextDelta, ToolCallProgress
 
 ARGUMENTS_MAX = 1_000_000  # characters of one call
 CALLS_MAX = 128
+LEFT_MAX = 16
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _STOPS: Mapping[str, StopReason] = {"end": "end", "tool_calls": "tool_calls", "length": "length"}
 
@@ -44,6 +45,8 @@ class Incoming:
                 return ReasoningDelta(_text(plain["t"]))
             if kind == "call":
                 return ToolCallProgress(int(plain["i"]), _text(plain["n"]), int(plain["c"]))
+            if kind == "left":
+                return SettingsLeftOut(tuple(_text(one)[:200] for one in plain["n"][:LEFT_MAX]))
             self._collect(kind, plain)
         except (KeyError, TypeError, ValueError):
             raise ProtocolViolation("The model host sent something it may not.") from None

@@ -135,6 +135,12 @@ def table_name(connection: Connection, model: str) -> str:
     return f"{spoken.table or spoken.prefix}/{model}"
 
 
+def known_to_table(connection: Connection, model: str) -> str:
+    """The same, where the tables can hold this model at all: a server of one's own may have anything under any name."""
+    real = connection.options.get("model", "") or ("" if connection.provider == "azure" else model)
+    return table_name(connection, real) if real and dialect(connection.provider).priced else ""
+
+
 def addresses_to_try(provider: str, address: str) -> Sequence[str]:
     """What a typed address may mean, the likeliest first. Without a scheme it is https; in one's own network, where
     nobody has certificates, http. A key never goes to a distant server in the clear because ``http`` was guessed."""

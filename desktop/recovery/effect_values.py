@@ -18,6 +18,7 @@ from desktop.domain.messages import (
     to_plain,
     usage_to_plain,
 )
+from desktop.domain.model_settings import ModelSettings
 from desktop.domain.models import ModelRequest
 from desktop.domain.runs.agent import AgentOutcome
 from desktop.domain.tools import ToolResult
@@ -81,8 +82,8 @@ class RequestDigests:
         self._state = hashlib.sha256()
 
     def of(self, request: ModelRequest) -> str:
-        """16 hex digits for model, system text, tools, options and messages."""
-        parts = (request.model, request.tools, request.options, *request.messages)
+        """16 hex digits for model, system text, tools, settings and messages."""
+        parts = (request.model, request.tools, request.settings, *request.messages)
         known = len(self._before)
         if not known or parts[:known] != self._before:
             self._state, known = hashlib.sha256(), 0
@@ -100,9 +101,13 @@ class RequestDigests:
             return found[1]
         if len(self._seen) > MAX_SEEN:
             self._seen.clear()
-        made = _message_digest(part, self._stored) if isinstance(part, ChatMessage) else digest_of(part)
+        made = _message_digest(part, self._stored) if isinstance(part, ChatMessage) else digest_of(_plain_part(part))
         self._seen[id(part)] = (part, made)
         return made
+
+
+def _plain_part(part: object) -> object:
+    return part.plain() if isinstance(part, ModelSettings) else part
 
 
 def _message_digest(message: ChatMessage, stored: bool) -> str:

@@ -27,9 +27,9 @@ from aiohttp import web
 from tests.servers.clouds import Azure, Bedrock, Gemini, OpenRouter
 from tests.servers.local import LocalServers, local_routes, lowered
 from tests.servers.signed import signed_well
-from tests.servers.wire import Anthropic, Ollama, OpenAI
+from tests.servers.wire import Anthropic, Ollama, OpenAI, Responses
 
-Wire = OpenAI | Anthropic | Ollama | Gemini | Bedrock
+Wire = OpenAI | Responses | Anthropic | Ollama | Gemini | Bedrock
 FORMATS: dict[str, type[Wire]] = {
     "openai": OpenAI,
     "anthropic": Anthropic,
@@ -37,6 +37,7 @@ FORMATS: dict[str, type[Wire]] = {
     "gemini": Gemini,
     "azure": Azure,
     "openrouter": OpenRouter,
+    "responses": Responses,
     "bedrock": Bedrock,
 }
 DEFAULT: dict[str, Any] = {
@@ -174,6 +175,7 @@ def _model_routes() -> list[web.RouteDef]:
         web.post("/s/{space}/v1beta/models/{model}:streamGenerateContent", handler("gemini")),
         web.post("/s/{space}/model/{model}/converse-stream", handler("bedrock")),
         web.post("/s/{space}/v1/messages", handler("anthropic")),
+        web.post("/s/{space}/v1/responses", handler("responses")),
         web.post("/s/{space}/api/chat", handler("ollama")),
     ]
 

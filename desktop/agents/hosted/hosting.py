@@ -18,6 +18,7 @@ from typing import Any
 from desktop.agents.skill.discovery import OwnCalls
 from desktop.agents.skill.host import HOST, PERMISSIONS, ChildTerms, Host
 from desktop.agents.skill.nested_agent_scope import STOPPED, NestedAgentScope, nested_agent_scope
+from desktop.agents.skill.settings import standing
 from desktop.domain.errors import BudgetExhausted, ConfigurationError, LimitReached, NotFound, ToolAborted, ToolFailure
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import ToolCallBlock
@@ -55,7 +56,9 @@ async def host_agent(ctx: Context, _args: Mapping[str, Any]) -> Any:
     host, call, work = ctx.nonlocals.get(HOST), ctx.call, served.call
     if not isinstance(host, Host) or not isinstance(call, CallContext) or not isinstance(work, CallContext):
         raise ToolFailure("There is no run here that an agent could work in.")
-    with nested_agent_scope(host, call, work.tool) as scope, ExitStack() as held:
+    where = standing(served.run.definition, work.tool)
+    asking = host.asking(served.run.frontmatter.get("model"), work.tool, where)
+    with nested_agent_scope(asking, call, work.tool) as scope, ExitStack() as held:
         await host.begins(Start(work.tool, host.by if call.invocation.depth <= 1 else "model", "skill"), call.meta)
         effects = AgentEffects(scope, served, work)
         held.callback(effects.close)

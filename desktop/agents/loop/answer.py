@@ -14,13 +14,22 @@ from desktop.agents.loop.events import LoopListener, Retrying
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.domain.errors import CancellationError, LimitReached, ModelError, ModelStreamBroken
 from desktop.domain.ids import short_id
-from desktop.domain.messages import Block, ChatMessage, ReasoningBlock, StopReason, TextBlock, ToolCallBlock
+from desktop.domain.messages import (
+    Block,
+    ChatMessage,
+    NoticeBlock,
+    ReasoningBlock,
+    StopReason,
+    TextBlock,
+    ToolCallBlock,
+)
 from desktop.domain.models import (
     Finished,
     ModelAnswer,
     ModelClient,
     ModelRequest,
     ReasoningDelta,
+    SettingsLeftOut,
     StreamItem,
     TextDelta,
 )
@@ -31,6 +40,8 @@ from desktop.domain.runs.scopes import Interrupt
 
 MAX_CHARACTERS = 1_000_000
 YIELD_S = 0.004
+LEFT_OUT = "model.settings_left_out"
+"""The code of the notice."""
 _NOT_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -42,6 +53,7 @@ class Assembly:
     def __init__(self, request: ModelRequest) -> None:
         self._model = str(request.model)
         self._blocks: list[tuple[type[TextDelta] | type[ReasoningDelta], list[str]]] = []
+        self._left_out: tuple[Block, ...] = ()
         self.characters = 0
         self.finished: Finished | None = None
 
@@ -52,12 +64,14 @@ class Assembly:
                 self._blocks.append((type(item), []))
             self._blocks[-1][1].append(item.text)
             self.characters += len(item.text)
+        elif isinstance(item, SettingsLeftOut):
+            self._left_out = (NoticeBlock(left_out_words(self._model, item), LEFT_OUT),)
         elif isinstance(item, Finished):
             self.finished = item
 
     def message(self, stop_reason: StopReason) -> ChatMessage:
         """What has come, as a message; calls only when the stream was whole."""
-        blocks: list[Block] = []
+        blocks: list[Block] = [*self._left_out]
         for kind, pieces in self._blocks:
             text = "".join(pieces)
             if text:
@@ -67,6 +81,11 @@ class Assembly:
             blocks.extend(_usable(end.tool_calls))
         model = (end.model if end else "") or self._model
         return ChatMessage("assistant", tuple(blocks), stop_reason, end.usage if end else None, model)
+
+
+def left_out_words(model: str, left: SettingsLeftOut) -> str:
+    """What a person reads of settings that a model does not take."""
+    return f"{model} does not take these settings, so they were left out: {', '.join(left.settings)}."
 
 
 def _usable(calls: Iterable[ToolCallBlock]) -> list[ToolCallBlock]:

@@ -116,7 +116,7 @@ class ResponseCache:
             "system": request.system,
             "messages": [[message.role, [to_plain(block) for block in message.blocks]] for message in request.messages],
             "tools": [dict(tool) for tool in request.tools],
-            "options": dict(request.options),
+            "settings": request.settings.plain(),
         }
         text = json.dumps(asked, sort_keys=True, default=_plain)
         return hmac.new(self._secret, text.encode("utf-8", "replace"), hashlib.sha256).digest()

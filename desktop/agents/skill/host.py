@@ -6,15 +6,18 @@ It travels in ``nonlocals`` under a name of its own, which no worker and no mode
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import field
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.skill.offers import Offers
+from desktop.agents.skill.settings import named_model
 from desktop.domain.code import CodeEngine
+from desktop.domain.errors import ModelUnknown
 from desktop.domain.inboxes import InboxLog, MemoryInboxes
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.model_settings import UNSAID, ModelSettings, settings_from
 from desktop.domain.models import ModelClient, ModelRef
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.meta import RunMeta
@@ -67,6 +70,14 @@ class Host:
     """Asks models."""
     model: ModelRef
     """The model of agents that name none."""
+    settings: ModelSettings = UNSAID
+    """What a person said for the thread: it holds over what an agent says."""
+    request: ModelSettings = UNSAID
+    """The settings of the requests of the agent that is at work."""
+    usual: ModelSettings = UNSAID
+    """What goes with ``model``, for agents that name none and say nothing else."""
+    connected: Callable[[ModelRef], bool] = lambda _ref: True
+    """Whether a model can be asked at all."""
     budget: BudgetTracker
     """The budget of the run's branch."""
     system: Callable[[str, Sequence[Tool]], str]
@@ -110,6 +121,21 @@ class Host:
     """Opens a queue of the events of a topic; None: nobody listens here."""
     others: AcpSessions | None = None
     """The agents of other makers that are at work; None: there are none here."""
+
+    def asking(self, config: Any, whose: str, where: str) -> Host:
+        """The same for an agent with this ``model`` in its frontmatter, and for those below it: the model that it names
+        is asked, else its caller's (R-MOD-2). Raises ModelUnknown for a model that nothing here leads to, and
+        ConfigurationError for a setting that none takes."""
+        given = config if isinstance(config, Mapping) else {"model": config}
+        model, settings = named_model(given), settings_from(given, where, "model.")
+        if model is not None and not self.connected(model):
+            raise ModelUnknown(
+                f"{whose} is to be worked on by {model}, and there is no connection named {model.connection_id}.",
+                next_step="Connect it in Settings, Models and keys, or name another model.",
+            )
+        if model is None or model == self.model:
+            return replace(self, request=self.settings.over(settings).over(self.usual))
+        return replace(self, model=model, usual=UNSAID, request=self.settings.over(settings))
 
     def ending(self, name: object) -> CancellationToken | None:
         """What an agent of another maker ends a call by that it began under this name; None: nothing does, or it has

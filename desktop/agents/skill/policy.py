@@ -24,7 +24,7 @@ from desktop.agents.skill.made_calls import Calls
 from desktop.agents.skill.nested_agent_scope import NestedAgentScope, nested_agent_scope
 from desktop.agents.skill.provider_port import callback_ref, provider_problem
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
-from desktop.agents.skill.settings import NO_HISTORY, THREAD, PolicySettings
+from desktop.agents.skill.settings import NO_HISTORY, THREAD, PolicySettings, standing
 from desktop.agents.skill.trace import Delivery, TopicEvents, Trace, Whose
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted, ToolFailure
 from desktop.domain.ids import new_id
@@ -53,8 +53,10 @@ async def run_agent(ctx: Context, args: Mapping[str, Any]) -> Any:
     call = ctx.call
     if not isinstance(host, Host) or not isinstance(call, CallContext):
         raise ToolFailure("There is no model here to run an agent with.")
-    name = str(args.get("name") or ctx.envelope.target.run.tool.name)[:64]
-    with nested_agent_scope(host, call, name) as scope:
+    served = ctx.envelope.target.run
+    name = str(args.get("name") or served.tool.name)[:64]
+    asking = host.asking(args.get("config"), served.tool.name, standing(served.definition, served.tool.name))
+    with nested_agent_scope(asking, call, name) as scope:
         return await _Agent(scope, ctx, args, name).work()
 
 
@@ -66,7 +68,7 @@ class _Agent:
         self._call, self._ctx, self._args, self._name = scope.call, ctx, args, name
         self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
         self._served = ctx.envelope.target
-        where = f"the skill {self._served.run.tool.name}"
+        where = standing(self._served.run.definition, self._served.run.tool.name)
         declared = DeclaredResult.of(args.get("returns"), self._served, host.pipeline.validator)
         self._settings = PolicySettings.of(self._config, where, returns=declared is not None)
         own, above = host.allowed_of(args.get("allowedTools")), ctx.nonlocals.get(PERMISSIONS)

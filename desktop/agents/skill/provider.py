@@ -179,7 +179,9 @@ class _ProviderRun:
         self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
         self._hook = Hook(ctx, args.get("hookRef"), host.spawn)
         self._tools = _Calls(host, ctx, self._hook, args.get("invokeRef"))
-        self._request = ModelRequest(host.model, (), str(args.get("prompt") or ""), _schemas(args.get("tools")))
+        self._request = ModelRequest(
+            host.model, (), str(args.get("prompt") or ""), _schemas(args.get("tools")), host.request
+        )
         self._numbers = MessageNumbers()
         asked = ChatMessage("user", (TextBlock(str(args.get("userMessage") or TASK)),))
         told = (*messages_from_plain(args.get("history")), asked)
@@ -341,7 +343,7 @@ async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
         raise ToolFailure("There is no model here.")
     host.asked(False)
     host.budget.check()
-    whole = ModelRequest(host.model, (), str(args.get("system") or ""), _schemas(args.get("tools")))
+    whole = ModelRequest(host.model, (), str(args.get("system") or ""), _schemas(args.get("tools")), host.request)
     request = replace(
         whole, messages=tuple(_within_window(host, call, whole, messages_from_plain(args.get("messages"))))
     )

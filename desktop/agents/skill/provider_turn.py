@@ -440,7 +440,7 @@ class SkillTurn:
         """What the provider is called below, with a host that hears of what it asks a model."""
         if self._root is None:
             root = self._provider.root
-            host = replace(self._host, asked=self._rounds.asks)
+            host = replace(self._host, asked=self._rounds.asks, request=self._spec.request.settings)
             self._root = replace(root, inherited={**root.inherited, HOST: host}, meta=root.meta.span())
         return self._root
 

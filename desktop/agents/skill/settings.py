@@ -9,8 +9,11 @@ from typing import Any, Literal
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.model_settings import UNSAID, ModelSettings, settings_from
+from desktop.domain.models import ModelRef
 from desktop.domain.runs.agent import SHRINK_RESULTS
 from desktop.domain.runs.limits import Limit, positive_int
+from desktop.domain.skills import SkillDef
 from desktop.skills.names import is_bare_name
 
 MAX_TURNS = 30
@@ -45,6 +48,10 @@ class PolicySettings:
     """What the agent reads of what was said before: the thread, nothing (``none``), or what a skill gives."""
     compaction: tuple[str, ...] = ()
     """Names of strategies, and of skills that are ones."""
+    model: ModelRef | None = None
+    """The model that it names; None: whoever calls it, or the thread, says which."""
+    request: ModelSettings = UNSAID
+    """Temperature, effort and the like."""
 
     @classmethod
     def of(cls, config: Mapping[str, Any], where: str, *, returns: bool = False) -> PolicySettings:
@@ -84,7 +91,22 @@ class PolicySettings:
             memory,
             history,
             strategy_names(config),
+            named_model(config),
+            settings_from(config, where, "model."),
         )
+
+
+def named_model(config: Mapping[str, Any]) -> ModelRef | None:
+    """The model that ``model`` names, as ``connection/model``; a prompt that names it badly names none (C-20)."""
+    text = config.get("model")
+    ref = ModelRef.parse(text.strip()) if isinstance(text, str) else ModelRef("", "")
+    return ref if ref.connection_id and ref.model else None
+
+
+def standing(skill: SkillDef | None, name: str) -> str:
+    """The skill in words, with the file and line where a value of its ``model`` is wrong, as far as that is known."""
+    wrong = next((one for one in skill.problems if one.code == "key.value"), None) if skill is not None else None
+    return f"the skill {name}, {wrong.path}:{wrong.line}" if wrong is not None else f"the skill {name}"
 
 
 def strategy_names(config: Mapping[str, Any]) -> tuple[str, ...]:

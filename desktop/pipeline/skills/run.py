@@ -179,8 +179,9 @@ class SkillRuns:
         """An ordinary invocation of the skill named ``agent``, which reads the served context (R-AG-1)."""
         metadata = ctx.run.frontmatter
         arguments: dict[str, Any] = {"prompt": str(ctx.locals.get("prompt") or ""), "name": definition.name}
-        if isinstance(metadata.get("model"), Mapping):
-            arguments["config"] = dict(metadata["model"])
+        model = metadata.get("model")
+        if isinstance(model, (Mapping, str)):  # a text names the model alone
+            arguments["config"] = dict(model) if isinstance(model, Mapping) else {"model": model}
         if definition.allowed_tools is not None:
             arguments["allowedTools"] = definition.allowed_tools
         if isinstance(metadata.get("returns"), Mapping):

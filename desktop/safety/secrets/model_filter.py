@@ -14,7 +14,15 @@ from typing import Any
 
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.models import Finished, ModelClient, ModelRequest, ReasoningDelta, StreamItem, TextDelta
+from desktop.domain.models import (
+    Finished,
+    ModelClient,
+    ModelRequest,
+    ReasoningDelta,
+    StreamItem,
+    TextDelta,
+    ToolCallProgress,
+)
 from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import Redactor
 
@@ -67,8 +75,10 @@ class _AnswerPieces:
         elif isinstance(item, Finished):
             yield from self.rest()
             yield self._finished(item)
-        else:
+        elif isinstance(item, ToolCallProgress):
             yield replace(item, tool=self._redactor.mask_known(item.tool))
+        else:
+            yield item
 
     def rest(self) -> Iterator[StreamItem]:
         """The pieces that were held back, at the end of the stream."""

@@ -16,6 +16,7 @@ from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.messages import user_message
+from desktop.domain.model_settings import ModelSettings
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.events import Event, RunEnded, RunStarted
@@ -157,7 +158,7 @@ class ModelTitles:
             turns_spec.model_from(thread.model),
             (user_message(text),),
             SYSTEM,
-            options={"max_tokens": MAX_TOKENS},
+            settings=ModelSettings(max_tokens=MAX_TOKENS),
             deadline_s=DEADLINE_S,
         )
         answerer = loop_answer.Answerer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.agents.skill.settings import PolicySettings
+from desktop.agents.skill.settings import PolicySettings, standing
 from desktop.domain.skills import SkillDef
 
 
@@ -13,7 +13,7 @@ def settings_of(skill: SkillDef, metadata: Mapping[str, Any], chosen: str) -> Po
     """What ``model`` of a prompt's effective ``metadata`` says about its agent, as for a called skill (D-10); the tool
     mode ``chosen`` in the app holds in place of its own. Raises ConfigurationError that names the key."""
     given = {**model_settings(metadata), **({"toolMode": chosen} if chosen else {})}
-    return PolicySettings.of(given, f"the skill {skill.name}", returns=promised_by(metadata) is not None)
+    return PolicySettings.of(given, standing(skill, skill.name), returns=promised_by(metadata) is not None)
 
 
 def model_settings(metadata: Mapping[str, Any]) -> Mapping[str, Any]:

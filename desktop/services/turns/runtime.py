@@ -15,6 +15,7 @@ from desktop.domain.files.work_place import NOWHERE, WorkPlace
 from desktop.domain.inboxes import InboxLog, MemoryInboxes, PostedMessage
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.model_settings import UNSAID, ModelSettings
 from desktop.domain.models import ModelClient, ModelRef
 from desktop.domain.runs.events import RunWaiting
 from desktop.domain.runs.limits import USUAL_ROUNDS, Limit
@@ -66,6 +67,8 @@ class Runtime:
     """How many runs go on at once."""
     context_window: Callable[[ModelRef], int | None] = lambda _ref: None
     """A model's window in tokens, or None."""
+    connected: Callable[[ModelRef], bool] = lambda _ref: True
+    """Whether there is a connection for a model."""
     priced: Callable[[ModelRef], bool] = lambda _ref: True
     """Whether a model's cost will be told."""
     safety: SettingsProvider | None = None
@@ -156,9 +159,16 @@ def waits(bus: Bus, meta: RunMeta, why: str) -> None:
 
 
 def host_of(
-    runtime: Runtime, model: ModelRef, budget: BudgetTracker, place: WorkPlace = NOWHERE, by: StartedBy = "model"
+    runtime: Runtime,
+    model: ModelRef,
+    budget: BudgetTracker,
+    place: WorkPlace = NOWHERE,
+    by: StartedBy = "model",
+    said: ModelSettings = UNSAID,
+    usual: ModelSettings = UNSAID,
 ) -> Host:
-    """What a run, or a skill that a person tries, lends to the agents in it: this model, and the app's own limits."""
+    """What a run, or a skill that a person tries, lends to the agents in it: this model, and the app's own limits.
+    ``said`` are the settings of the thread, ``usual`` those that go with the model."""
     skills = runtime.skills
 
     def system(prompt: str, tools: Sequence[Tool]) -> str:
@@ -173,6 +183,10 @@ def host_of(
         pipeline=runtime.pipeline,
         client=runtime.client,
         model=model,
+        connected=runtime.connected,
+        settings=said,
+        usual=usual,
+        request=said.over(usual),
         budget=budget,
         system=system,
         allowed_of=skills.allowed,

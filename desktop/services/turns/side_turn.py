@@ -338,7 +338,8 @@ class SideTurn:
         below = self.recorder.below
         if below is None:
             below = self.recorder.below = self.budget.child(ExecutionBudget(), "the agents below")
-        host = host_of(self.runtime, self.spec.model, below, self.spec.place)
+        spec = self.spec
+        host = host_of(self.runtime, spec.model, below, spec.place, said=spec.said, usual=spec.usual)
         inherited = {HOST: host, PERMISSIONS: side.allowed, "rootContextId": whose.root, AGENT: whose.scope}
         shared, above = self.runtime.skills.shared, self.below
         if above is None:

@@ -14,12 +14,13 @@ from typing import Any
 from desktop.agents.skill.discovery import Visible, not_itself, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
-from desktop.agents.skill.settings import PolicySettings, ToolMode
+from desktop.agents.skill.settings import PolicySettings, ToolMode, named_model
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import NoticeBlock
+from desktop.domain.model_settings import UNSAID, ModelSettings
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.limits import USUAL_ROUNDS, Limit, tightest
@@ -83,6 +84,10 @@ class SideSpec:
     """The limit where the side sets none."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The variables of the thread."""
+    said: ModelSettings = UNSAID
+    """Settings that a person gave the thread, the side or the job: for all that works below it, too."""
+    usual: ModelSettings = UNSAID
+    """Settings that were chosen for the agent."""
     project: str = ""
     """The folder that the person's thread works in; set where the turn begins."""
 
@@ -125,6 +130,12 @@ class ResolvedSide:
     def model_settings(self) -> Mapping[str, Any]:
         """What ``model`` of the prompt's skill says."""
         return model_settings(self.metadata)
+
+    @property
+    def request(self) -> ModelSettings:
+        """The settings of its requests: what a person said for the thread, over what was chosen for the agent, over
+        what its prompt says."""
+        return self.spec.said.over(self.spec.usual).over(self.settings.request)
 
     @property
     def rounds(self) -> Limit | None:
@@ -314,7 +325,7 @@ async def request_of(
     if side.mode != "direct":
         schemas.append(code_tool())
         system = f"{system}\n{document(side.visible, runtime.pipeline)}"
-    return ModelRequest(spec.model, (), system, tuple(schemas))
+    return ModelRequest(spec.model, (), system, tuple(schemas), side.request)
 
 
 async def _fitting(
@@ -329,9 +340,8 @@ def own_model(skill: SkillDef | None) -> str:
     """``connection/model`` that a prompt's skill names in its metadata, as ``model: {model: …}`` (C-20, R-SES-24);
     "" for none. It holds where a person chose no other."""
     given = skill.metadata.get("model") if skill is not None else None
-    text = given.get("model") if isinstance(given, Mapping) else given
-    ref = ModelRef.parse(text.strip()) if isinstance(text, str) else ModelRef("", "")
-    return str(ref) if ref.connection_id and ref.model else ""
+    ref = named_model(given if isinstance(given, Mapping) else {"model": given})
+    return str(ref) if ref is not None else ""
 
 
 def model_from(text: str) -> ModelRef:

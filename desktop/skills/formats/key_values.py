@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from desktop.domain.model_settings import KINDS, SPELLINGS
 from desktop.skills.names import is_bare_name
 from desktop.skills.problems import shown
 
@@ -102,5 +103,6 @@ _VALUES: Mapping[str, Mapping[str, Check]] = {
         "toolMode": _one_of("direct", "code", "both"),
         "memory": _MAPPING,
         "model": _MODEL,
+        **{spelled: (KINDS[name].fits, KINDS[name].wanted) for spelled, name in SPELLINGS.items()},
     },
 }

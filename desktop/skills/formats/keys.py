@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
+from desktop.domain.model_settings import SPELLINGS
 from desktop.domain.text.places import Keys, Locate
 from desktop.domain.text.suggestions import nearest
 from desktop.skills.formats.key_values import odd_values
@@ -41,7 +42,8 @@ ACTS: Mapping[Place, Mapping[str, str]] = {
     "model": {
         **dict.fromkeys(("agent", "maxTurns", "maxSteps", "persistent", "contextEdit", "toolMode", "memory"), _POLICY),
         **dict.fromkeys(("history", "compaction"), "agents/skill/settings.py"),
-        "model": "services/turns/spec.py",
+        "model": _POLICY,
+        **dict.fromkeys(SPELLINGS, "domain/model_settings.py"),
     },
 }
 """By place and key the file of ``desktop`` that reads it. A middleware of one's own handles the key of its name."""
@@ -51,7 +53,6 @@ MIDDLEWARE = frozenset({"cache", "delegate", "retry", "session", "timeout"})
 
 _FOLDERS = "nothing acts on it in this version: relative paths start in the workspace, and all folders are searched"
 _STEP = "it names a step of every call, which no skill sets"
-_REQUEST = "nothing hands it to a model in this version; the model's own setting counts"
 _STEPS = (
     "event",
     "gateway",
@@ -67,7 +68,7 @@ IDLE: Mapping[Place, Mapping[str, str]] = {
     "": {
         "hooks": "programs are not started around calls here",
         "agent": "a skill's provider is named in metadata: {model: {agent: …}}",
-        "effort": _REQUEST,
+        "effort": "how much a skill's model thinks is said in metadata: {model: {effort: …}}",
         "model": "a skill's model is named in metadata: {model: {model: connection/model}}",
     },
     "metadata": {
@@ -77,24 +78,7 @@ IDLE: Mapping[Place, Mapping[str, str]] = {
         "trust": "what may run unasked is for a person to say, in Approvals, Rules",
         **dict.fromkeys(_STEPS, _STEP),
     },
-    "model": dict.fromkeys(
-        (
-            "temperature",
-            "top_p",
-            "topP",
-            "top_k",
-            "topK",
-            "max_tokens",
-            "maxTokens",
-            "seed",
-            "stop",
-            "effort",
-            "region",
-            "reasoning_effort",
-            "thinking",
-        ),
-        _REQUEST,
-    ),
+    "model": {"thinking": "how much a model thinks is said with effort"},
 }
 """Keys that are known and do nothing, each with why, or with what to write instead."""
 

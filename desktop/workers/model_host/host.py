@@ -22,6 +22,7 @@ from desktop.workers.model_host.library import Library
 from desktop.workers.model_host.limits import MEMORY_MAX
 from desktop.workers.model_host.listing import list_models
 from desktop.workers.model_host.streaming import Streamer
+from desktop.workers.model_host.table import described, row_of
 
 SERVICE = "model-host"
 VERSION = "1"
@@ -62,7 +63,7 @@ class ModelHost:
         """For litellm names ``models``: context, output limit, prices per million, abilities, as its table has them."""
         library = await self._library.ready()
         names = [str(name) for name in call.params.get("models") or ()][:500]
-        return {name: known for name in names if (known := _known(library.model_cost, name))}
+        return {name: known for name in names if (known := described(row_of(library, name)))}
 
     async def forget(self, _: WorkerCall) -> None:
         """Close idle connections and drop the keys they hold."""
@@ -71,30 +72,6 @@ class ModelHost:
     def methods(self) -> dict[str, Any]:
         own = (self.ping, self.load, self.discover, self.list, self.describe, self.forget)
         return {method.__name__: method for method in own} | {"stream": self._streamer.stream}
-
-
-def _known(table: dict[str, dict[str, Any]], name: str) -> dict[str, Any] | None:
-    """The row of ``provider/model``, also under its bare name."""
-    row = table.get(name) or table.get(name.partition("/")[2])
-    if row is None or row.get("mode") not in (None, "chat", "responses", "completion"):
-        return None
-    return {
-        "context": _whole(row.get("max_input_tokens") or row.get("max_tokens")),
-        "max_output": _whole(row.get("max_output_tokens")),
-        "input_price": _million(row.get("input_cost_per_token")),
-        "output_price": _million(row.get("output_cost_per_token")),
-        "tools": row.get("supports_function_calling"),
-        "vision": row.get("supports_vision"),
-        "hearing": row.get("supports_audio_input"),
-    }
-
-
-def _whole(value: Any) -> int | None:
-    return int(value) if isinstance(value, (int, float)) and value > 0 else None
-
-
-def _million(value: Any) -> float | None:
-    return round(float(value) * 1_000_000, 6) if isinstance(value, (int, float)) else None
 
 
 def _bound_memory() -> None:

@@ -1,8 +1,9 @@
 """One answer of a model: litellm's stream in, our items out, every limit and every ending our own.
 
 Items: ``{"k": "text"|"think", "t"}``, ``{"k": "call", "i", "n", "c"}`` (progress), then for each complete call
-``{"k": "tool", "i", "id", "n", "p"}`` and its arguments in pieces ``{"k": "args", "i", "t"}``. The result is
-``{"stop", "usage", "model"}``; usage is None when the provider reported none.
+``{"k": "tool", "i", "id", "n", "p"}`` and its arguments in pieces ``{"k": "args", "i", "t"}``. Before all
+of them stands ``{"k": "left", "n"}`` with the settings that the model does not take. The result is ``{"stop", "usage",
+"model"}``; usage is None when the provider reported none.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from desktop.workers.model_host.failures import failure
 from desktop.workers.model_host.library import Library
 from desktop.workers.model_host.limits import ANSWER_MAX, REASONING_MAX
 from desktop.workers.model_host.prompt import to_wire
+from desktop.workers.model_host.request_settings import request_settings
 from desktop.workers.model_host.toolcalls import Collector
 from desktop.workers.model_host.windows import Windows
 
@@ -43,8 +45,12 @@ OPTIONS = frozenset(
         "response_format",
         "num_ctx",
         "top_k",
+        "aws_region_name",
+        "allowed_openai_params",
+        "extra_body",
     }
 )
+"""What of a request's settings reaches the library, whatever is made of them."""
 EXTRA = frozenset({"api_version", "aws_region_name", "organization"})
 _STOPS = {"length": "length", "max_tokens": "length", "tool_calls": "tool_calls", "function_call": "tool_calls"}
 
@@ -93,7 +99,11 @@ class Streamer:
         answer = StreamedAnswer()
         response: Any = None
         try:
-            response = await _within(library.acompletion(**_arguments(call.params, messages)), idle)
+            settings = request_settings(library, call.params)
+            if settings.left_out:
+                await call.emit({"k": "left", "n": settings.left_out})
+            arguments = _arguments(call.params, messages, settings.arguments)
+            response = await _within(library.acompletion(**arguments), idle)
             while not answer.full and (chunk := await _within(_next(response), idle)) is not None:
                 answer.reason = _reason(response) or answer.reason
                 await _take(call, answer, chunk)
@@ -153,12 +163,13 @@ async def _close(response: Any) -> None:
                 await close()
 
 
-def _arguments(params: Mapping[str, Any], messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _arguments(
+    params: Mapping[str, Any], messages: Sequence[dict[str, Any]], settings: Mapping[str, Any]
+) -> dict[str, Any]:
     """What litellm is called with. Only options of our list pass, so that no setting can redirect a key."""
-    options = params.get("options") or {}
     extra = params.get("extra") or {}
-    made: dict[str, Any] = {k: v for k, v in options.items() if k in OPTIONS}
-    made |= {k: v for k, v in extra.items() if k in EXTRA}
+    made: dict[str, Any] = {k: v for k, v in extra.items() if k in EXTRA}
+    made |= {k: v for k, v in settings.items() if k in OPTIONS}
     made |= {
         "model": str(params["model"]),
         "messages": to_wire(messages, str(params.get("system") or ""), str(params.get("provider") or "")),

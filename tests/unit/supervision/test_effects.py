@@ -18,6 +18,7 @@ from desktop.domain.approval.permission import AuditEntry, Decision, PermissionR
 from desktop.domain.errors import BugError, KnownError, ModelRateLimited, StoreFull, ToolAborted, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage
+from desktop.domain.model_settings import ModelSettings
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.runs.agent import AgentOutcome
 from desktop.domain.runs.meta import RunMeta
@@ -309,8 +310,8 @@ def test_a_request_is_digested_message_by_message():
     assert digests.of(ModelRequest(ref, (ask("one"),))) == first
     assert digests.of(ModelRequest(ref, (one,), "system")) != first
     assert digests.of(ModelRequest(ModelRef("m", "n"), (one,))) != first
-    options = ({"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 1})
-    assert len({RequestDigests().of(ModelRequest(ref, (one,), options=each)) for each in options}) == 2
+    settings = (ModelSettings(seed=1, top_k=2), ModelSettings(top_k=2, seed=1), ModelSettings(seed=1))
+    assert len({RequestDigests().of(ModelRequest(ref, (one,), settings=each)) for each in settings}) == 2
     call = ask("x").__class__("assistant", (ToolCallBlock("c", "t", {"b": 1, "a": 2}),))
     same = ask("x").__class__("assistant", (ToolCallBlock("c", "t", {"a": 2, "b": 1}),))
     assert digests.of(ModelRequest(ref, (call,))) == digests.of(ModelRequest(ref, (same,)))
@@ -328,10 +329,11 @@ def test_what_an_earlier_request_had_too_is_not_turned_into_text_again():
             self.looked_at += 1
             return super().__iter__()
 
-    options, digests = Counted({"seed": 1}), RequestDigests()
+    tool, digests = Counted({"name": "a"}), RequestDigests()
+    tools = (tool,)
     for number in range(10):
-        digests.of(ModelRequest(ModelRef("m", "m"), (ask(str(number)),), options=options))
-    assert options.looked_at == 1
+        digests.of(ModelRequest(ModelRef("m", "m"), (ask(str(number)),), tools=tools))
+    assert tool.looked_at == 1
 
 
 @pytest.mark.spec("R-JRN-5")
