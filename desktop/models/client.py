@@ -54,12 +54,19 @@ class _ModelAttempt:
     """One request, with what it needs beside the domain's record; the secrets live no longer than this."""
 
     request: ModelRequest
+    """What is asked."""
     connection: Connection
+    """Where."""
     secrets: Credentials
+    """The keys of the connection."""
     window_key: str
+    """Names what the host has of the conversation already."""
     limit_s: float | None
+    """Seconds for the whole answer."""
     senses: Senses
+    """Which kinds of content the model takes."""
     takes: ModelTraits
+    """Which settings it takes."""
 
 
 class HostModelClient:

@@ -18,7 +18,7 @@ from desktop.settings.groups.changes import ChangeSettings
 from desktop.settings.groups.chat import Chat
 from desktop.settings.groups.limits import Limits
 from desktop.settings.groups.middleware import MiddlewareSettings
-from desktop.settings.groups.models import ModelSettings
+from desktop.settings.groups.models import ModelsSettings
 from desktop.settings.groups.notifications import Notifications
 from desktop.settings.groups.other_apps import OtherApps
 from desktop.settings.groups.security import DENIED_HERE, Security
@@ -33,7 +33,7 @@ class Settings:
 
     appearance: Appearance = field(default_factory=Appearance)
     """How the app looks."""
-    models: ModelSettings = field(default_factory=ModelSettings)
+    models: ModelsSettings = field(default_factory=ModelsSettings)
     """Which model is asked."""
     tools: ToolSettings = field(default_factory=ToolSettings)
     """What holds for tools."""

@@ -16,7 +16,7 @@ RUN_BY = {
     "agents": ("tests/unit/library/test_help_pages.py", 1),
     "editors": ("tests/end2end/test_acp.py", 3),
     "mcp": ("tests/unit/tools/mcp/test_definitions.py", 1),
-    "models-and-providers": ("tests/unit/library/test_own_provider.py", 1),
+    "models-and-providers": ("tests/unit/library/test_help_pages.py", 2),
     "other-apps": ("tests/end2end/test_mcp_server.py", 2),
     "rules": ("tests/unit/services/rules/test_help_page.py", 1),
     "skills": ("tests/unit/library/test_help_pages.py", 3),

@@ -8,7 +8,7 @@ from desktop.settings.spec import setting
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSettings:
+class ModelsSettings:
     """Settings of models: the default model and the connections."""
 
     default: str = setting(

@@ -11,7 +11,9 @@ from tests.harness.help_pages import samples
 def test_the_skills_that_the_pages_show_load_without_a_problem() -> None:
     in_words, in_code, agent = samples("skills", "markdown", "python")
     (provider,) = samples("models-and-providers", "python")
+    (settings,) = samples("models-and-providers", "yaml")
     paths = {
+        "/x/set-up.skill.md": f"---\nname: set-up\ndescription: Works.\n{settings}---\nDo it.\n",
         "/x/release-notes/SKILL.md": in_words,
         "/x/word-count.skill.py": in_code,
         "/x/two-opinions.skill.py": agent,
