@@ -301,10 +301,9 @@ class CliTool:
         self, args: Mapping[str, Any], check: PreCheck, context: ToolCallContext
     ) -> CommandRehearsal | None:
         """Run the program in a copy of the folders that it may write."""
-        in_copies = self._services.in_copies
-        return (
-            None if in_copies is None else await in_copies.rehearsed(await self._run_of(args, context), check, context)
-        )
+        if (in_copies := self._services.in_copies) is None:
+            return None
+        return await in_copies.rehearsed(await self._run_of(args, context), check, context)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """Run the program, or take over what it did in a copy. Raises ToolFailure, ToolTimeout or ToolAborted with what
@@ -313,8 +312,8 @@ class CliTool:
         run = await self._run_of(args, context)
         if isinstance(context.rehearsal, CommandRehearsal) and services.in_copies is not None:
             taken, of = await services.in_copies.take_over(context.rehearsal, context.taken, context)
-            outcome, note = context.rehearsal.outcome, taken_over_note(taken, of)
-            note += ended_note(context.rehearsal.traces.left)
+            outcome, left = context.rehearsal.outcome, context.rehearsal.traces.left
+            note = taken_over_note(taken, of) + ended_note(left)
         else:
             outcome, note = await self._ran(services, run, context)
         words = self.words(args)
@@ -351,8 +350,7 @@ class CliTool:
         self, services: CliServices, run: CommandRun, context: ToolCallContext
     ) -> tuple[ProcessOutcome, str]:
         """Run a program that was allowed, and what is to be said of it. One that only reads needs no copy."""
-        changes = context.unasked is False and self._spec.category is not Category.READ
-        if services.in_copies is not None and changes:
+        if services.in_copies is not None and not context.unasked and self._spec.category is not Category.READ:
             ran = await services.in_copies.run(run, context)
             if ran is not None:
                 return ran.outcome, ended_note(ran.traces.left)
