@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from desktop.domain.approval.consents import Consent
 from desktop.domain.approval.judgement import Category, CommandPart, Judgement
+from desktop.domain.errors import ToolFailure
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import MediaBlock
@@ -99,6 +100,18 @@ class Rehearsal(Protocol):
         ...
 
 
+class GraverThanAllowed(ToolFailure):
+    """A call that was allowed beforehand did what nobody allowed by that; it is in a copy, and nothing is real. Whoever
+    catches it asks about ``shown``, or drops the copy."""
+
+    code = "tool.graver"
+
+    def __init__(self, message: str, shown: Callable[[PreCheck], Awaitable[Rehearsal]]) -> None:
+        super().__init__(message)
+        self.shown = shown
+        """What it did, to be asked about: given how the call was judged before."""
+
+
 def _nothing() -> None:
     return None
 
@@ -133,6 +146,8 @@ class ToolCallContext:
     pause: Callable[[], Callable[[], None]] = lambda: _nothing
     """Stops the time limits of the call and of those around it while a person is asked about it; what it returns lets
     them run on (R-PRM-10)."""
+    as_admin: bool = False
+    """Whether it was allowed as an admin call."""
     rehearsal: Rehearsal | None = None
     """What it did in a copy, of which the person takes over all or a part."""
     taken: tuple[str, ...] | None = None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import CannotBeUndone, Denied, RealFilesChanged, ToolAborted, ToolFailure
 from desktop.domain.runs.cancellation import CancellationToken
-from desktop.domain.tools import PreCheck, Tool, ToolCallContext, ToolResult
+from desktop.domain.tools import GraverThanAllowed, PreCheck, Tool, ToolCallContext, ToolResult
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.gates import TrustGate, prechecked, refused
 from desktop.pipeline.limited import ABORTED, LimitedWork, Work
@@ -40,13 +40,21 @@ class Executor:
             except RealFilesChanged:
                 if call.rehearsal is None or look == MAX_LOOKS - 1:
                     raise
-            except CannotBeUndone as why:
+            except (GraverThanAllowed, CannotBeUndone) as why:
                 if call.check is None or look == MAX_LOOKS - 1:
                     raise
-                call.check = replace(call.check, undoable=False, not_undoable=str(why))
-                await self._trust.approve(call)
+                await self._ask_after_all(call, call.check, why)
             else:
                 return
+
+    async def _ask_after_all(self, call: CallContext, check: PreCheck, why: GraverThanAllowed | CannotBeUndone) -> None:
+        """Nobody was asked, and only making the call has shown that somebody has to be."""
+        if isinstance(why, GraverThanAllowed):
+            call.rehearsal = await why.shown(check)
+            call.check = call.rehearsal.check
+        else:
+            call.check = replace(check, undoable=False, not_undoable=str(why))
+        await self._trust.approve(call)
 
     async def _still_as_approved(self, call: CallContext) -> None:
         """Look at the tool, its paths and files again; a change voids the approval and asks anew (R-PRM-5)."""

@@ -105,6 +105,7 @@ class LimitedWork:
             unasked=_by_setting(call),
             at_edge=call.decision is not None and call.decision.by == "edge",
             network=network,
+            as_admin=call.category is Category.ADMIN,
             advance=self._advance(call),
             ends=call.request.ends,
             pause=lambda: _paused(call),

@@ -110,8 +110,8 @@ class CommandCopy(LaidCopy, Protocol):
         ...
 
     def read(self, *, shown: bool = True) -> OutcomeReading:
-        """What the command did, once it has ended. Not ``shown``: nobody looks at each change, so there may be more.
-        Raises ToolFailure for what the disk says."""
+        """What the command did, once it has ended. Not ``shown``: it was allowed beforehand, so nobody looks at each
+        change, and there may be more. Raises ToolFailure for what the disk says."""
         ...
 
     def traces(self) -> CommandTraces:

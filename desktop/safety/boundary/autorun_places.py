@@ -81,6 +81,10 @@ _MAYBE = lazy_pattern(
     r"/(?:[._](?!cache)|hooks/|library/|startup|user/|system/|mise\.|prek\.toml|opencode\.json|crush\.json)"
     r"|customize\.py|\.pth$|lefthook|\.(?:code-workspace|sublime-project)$|cron"
 )
+_DATA_OF_GIT = lazy_pattern(
+    r"/\.git/(?:index(?:\.lock)?|[A-Z]+_(?:HEAD|EDITMSG|MSG|MODE)|AUTO_MERGE|HEAD|packed-refs|(?:refs|logs)(?:/.*)?"
+    r"|objects(?:/[0-9a-f]{2}(?:/[0-9a-f]+)?|/pack(?:/pack-[0-9a-f]+\.(?:pack|idx|rev))?)?)?$"
+)
 _HOOKS_PATH = lazy_pattern(r"^\s*hookspath\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)
 _AT_HOME = ("bin/", ".local/bin/", ".local/lib/")
 _MAXIMUM = 64_000
@@ -142,6 +146,11 @@ def makes_a_repository(path: str) -> str:
     named = name if _PLATFORM == "linux" else name.upper()  # "head" is a usual name of folders
     is_one = os.path.lexists(os.path.join(folder, "HEAD")) if settings else named == "HEAD"
     return "git takes a folder with this file for a repository, and runs what its settings say" if is_one else ""
+
+
+def is_data_of_git(path: str) -> bool:
+    """Whether git writes there whenever it records something: never its settings, its hooks, or what it runs."""
+    return _DATA_OF_GIT.search(path) is not None
 
 
 def hooks_folder(root: str) -> str:

@@ -26,6 +26,7 @@ from desktop.domain.files.changes import FileChange
 from desktop.domain.files.copied_folders import CopyKind, CopyLayer
 from desktop.domain.files.outcomes import ChangeSides, CommandTraces, NoCopy, OutcomeReading
 from desktop.domain.files.work_place import NOWHERE, WorkPlace
+from desktop.safety.boundary.autorun_places import is_data_of_git
 from desktop.safety.boundary.mounts import Mounts
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy, elevated_write
@@ -237,15 +238,19 @@ class FolderCopy:
         self._found = found
         reading = found.reading()
         figures, uncounted = figures_of(reading.changes, self._source, self._kept) if shown else ({}, True)
-        self._latest = replace(reading, raised=self._raised(reading), figures=figures, uncounted=uncounted)
+        self._latest = replace(
+            reading, raised=self._raised(reading, beforehand=not shown), figures=figures, uncounted=uncounted
+        )
         return self._latest
 
-    def _raised(self, reading: OutcomeReading) -> str:
+    def _raised(self, reading: OutcomeReading, *, beforehand: bool = False) -> str:
         """Why taking it over would be admin: one of its files runs by itself later, or lies where only a folder opened
-        for this session lets it."""
+        for this session lets it. Who allowed a command ``beforehand`` allowed what git writes for every commit."""
         lists = self._policy.lists()
         allowed = [rule.resolved for rule in lists.allowed]
         for change in reading.changes:
+            if beforehand and is_data_of_git(change.path):
+                continue
             if why := elevated_write(change.path, lists.workspace, lists.own_workspace):
                 return why
             if not any(is_within(change.path, folder) for folder in allowed):

@@ -20,11 +20,12 @@ from desktop.domain.files.outcomes import CommandCopies, CommandCopy, CommandTra
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Confinement, ProcessOutcome, ProcessRunner, ProcessSpec, SettingsProvider
-from desktop.domain.tools import PreCheck, ToolCallContext
+from desktop.domain.tools import GraverThanAllowed, PreCheck, ToolCallContext
 from desktop.tools.builtin.process_result import ended_early
 from desktop.tools.builtin.tried_hosts import tried_hosts
 
 BEYOND = "It changed more files than can be looked at one by one, so none of it was taken over."
+GRAVER = "It did more than was allowed beforehand, so none of it was taken over"
 NAMED = 5
 _PATHS = 200
 
@@ -99,10 +100,13 @@ class CommandsInCopies:
 
     async def run(self, run: CommandRun, context: ToolCallContext) -> Ran | None:
         """Run one that was allowed beforehand, and take over what it did; None where that is not possible, and nothing
-        ran. Its copy is gone. Raises ToolFailure where nothing was taken over."""
+        ran. Its copy is gone. Raises ToolFailure where nothing was taken over, and GraverThanAllowed with the copy
+        where that is admin, which nobody allowed."""
         ran = await self._run(run, context, shown=False)
         if ran is None:
             return None
+        if ran.reading.raised and not context.as_admin:
+            raise GraverThanAllowed(f"{GRAVER} ({ran.reading.raised}).", partial(_shown, run, ran))
         try:
             await self._take_over(run, ran.copy, ran.reading, ran.reading.changes, context)
         finally:
@@ -244,6 +248,16 @@ class CommandRehearsal:
             "heard": traces.hosts is not None,
             "left": traces.left,
         }
+
+
+async def _shown(run: CommandRun, ran: Ran, check: PreCheck) -> CommandRehearsal:
+    """What a command that was allowed beforehand did, as a person is shown it."""
+    try:
+        reading = await asyncio.to_thread(ran.copy.read)
+        return await asyncio.to_thread(CommandRehearsal, run, check, replace(ran, reading=reading))
+    except BaseException:
+        await asyncio.shield(asyncio.to_thread(ran.copy.drop))
+        raise
 
 
 async def run_to_its_end(runner: ProcessRunner, spec: ProcessSpec, context: ToolCallContext) -> ProcessOutcome:

@@ -3,6 +3,7 @@ asked about again where the real files changed."""
 
 import asyncio
 import os
+import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -293,6 +294,46 @@ async def test_what_runs_by_itself_later_makes_taking_over_admin(desk: Desk) -> 
     (request,) = desk.asked
     assert (request.category, request.preview["kind"]) == (Category.ADMIN, "outcome")
     assert "allow_run" not in request.choices
+
+
+@pytest.mark.spec("R-PRM-3", "R-TOOL-4")
+async def test_what_was_allowed_beforehand_is_asked_about_where_it_did_what_is_admin(desk: Desk) -> None:
+    (desk.workspace / ".git" / "hooks").mkdir(parents=True)
+    hook = desk.workspace / ".git/hooks/pre-commit"
+    script = desk.workspace / "go.sh"
+    script.write_text("echo true > out")
+    desk.answers = [{"choice": "allow_run"}, {"choice": "deny"}]
+    await desk.run("sh go.sh")
+
+    script.write_text("echo true > .git/hooks/pre-commit; echo more > out")
+    refused = await desk.run("sh go.sh")
+    assert [request.category for request in desk.asked] == [Category.WRITE, Category.ADMIN]
+    assert desk.paths() == [".git/hooks/pre-commit", "out"]
+    assert "allow_run" not in desk.asked[-1].choices
+    assert "Permission denied" in refused.result.text
+    assert not hook.exists()
+    assert (desk.workspace / "out").read_text() == "true\n"
+
+    desk.rules.text = "bash(command=sh *,$policy=allow)"
+    desk.answers = [{"choice": "allow_once"}]
+    await desk.run("sh go.sh")
+    assert len(desk.asked) == 3, "a rule says nothing about that, either"
+    assert hook.read_text() == "true\n"
+    assert not list(Path(desk.copies._root).iterdir()), "no copy is left"
+
+
+async def test_what_git_writes_for_each_commit_is_covered_by_a_rule_that_allows_it(desk: Desk) -> None:
+    git = ["git", "-C", str(desk.workspace), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q", "."], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *words], check=True)
+    (desk.workspace / "new.txt").write_text("new")
+    desk.rules.text = "bash(command=git *,$policy=allow)"
+    await desk.run("git add new.txt")
+    assert not desk.asked
+    assert subprocess.check_output([*git, "diff", "--cached", "--name-only"]) == b"new.txt\n"
+    desk.answers = [{"choice": "deny"}]
+    await desk.run("git config core.fsmonitor ./x.sh")
+    assert desk.asked[-1].category is Category.ADMIN
 
 
 async def test_arguments_that_a_person_edits_run_in_a_copy_of_their_own(desk: Desk) -> None:
