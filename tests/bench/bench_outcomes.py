@@ -7,14 +7,25 @@ import os
 import tempfile
 import time
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from shots.outcomes import SampleCopy, outcome_request
+
+from desktop.domain.files.changes import ABSENT, FileChange, FileState
+from desktop.domain.files.outcomes import LineFigures, OutcomeReading
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
+from desktop.presenter.events.bridge import Bridge
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement
 from desktop.safety.outcomes.copies import Copies
+from tests.bench.application import in_app_loop
+from tests.bench.bench_skill_page import Blocks
 from tests.bench.registry import Figure, bench
+from tests.gui.approvals.conftest import DialogBench
 from tests.unit.safety.world import World
 
 COMMANDS, FILES = 40, 10_000
@@ -101,3 +112,34 @@ def under_landlock() -> Figure:
 @bench("reading a copy with 10,000 new files", target="<= 3000", unit="ms")
 def reading() -> Figure:
     return _in_a_world(None)
+
+
+async def _asked(files: int) -> float:
+    """Processor time of the Qt thread in one go, from a request about so many new files to its last row, at most."""
+    window, field = QWidget(), QLineEdit()
+    window.resize(1100, 780)
+    QVBoxLayout(window).addWidget(field)
+    window.show()
+    asked = DialogBench(window, field, Bridge())
+    state = FileState("file", 0o644, 3, "d")
+    changes = tuple(FileChange(f"/w/data/{n:05}.txt", ABSENT, state) for n in range(files))
+    reading = OutcomeReading(changes, figures={change.path: LineFigures(1, 0) for change in changes})
+    request = outcome_request()
+    preview = {**request.preview, "reading": reading, "copy": SampleCopy({}), "cwd": "/w"}
+    await asked.ask(request)  # what is made once in the life of the app
+    await asyncio.sleep(0.5)
+    await asked.awake()
+    asked.dialog.view.answers.deny.click()  # type: ignore[union-attr]
+    await asyncio.sleep(0.5)
+    with Blocks() as blocks:
+        await asked.ask(replace(request, request_id="many", digest="many", preview=preview))
+        await asyncio.sleep(1.5)
+    await asked.end()
+    window.close()
+    return blocks.longest
+
+
+@bench("request of a command: longest block with 10,000 changes", target="<= 16", unit="ms")
+def many_changes() -> Figure:
+    few, many = (in_app_loop(partial(_asked, files)) for files in (41, FILES))
+    return Figure(many, note=f"with 41 changes {few:.1f} ms")

@@ -237,6 +237,22 @@ async def test_what_is_struck_over_new_changes_need_not_be_read_again(bench: Dia
     await settled()
 
 
+async def test_rows_that_fit_are_not_laid_out_anew_at_another_width(bench: DialogBench) -> None:
+    rows = tuple(DiffRow("plain", n, f"made    {n:05}") for n in range(10_000))
+    view = LinesView("Changes")
+    for width in (400, 500, 600):
+        view.resize(width, 100)
+        view.set_rows(rows) if width == 400 else view.show()
+        assert view.rows is rows
+    view.resize(150, 100)
+    view.set_rows((DiffRow("plain", 1, "wide " * 40), *rows[:10]))
+    narrow = len(view.rows)
+    view.resize(900, 100)
+    assert 11 < len(view.rows) < narrow
+    view.deleteLater()
+    await settled()
+
+
 @pytest.mark.spec("R-PRM-2", "R-PRM-14")
 async def test_short_changes_and_arguments_hold_nothing(bench: DialogBench) -> None:
     for make in (long_write, many_arguments):

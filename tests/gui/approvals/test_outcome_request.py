@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QAbstractButton, QPushButton
 from shots.outcomes import ROOT, SampleCopy, nothing_changed, outcome_request
 
 from desktop.domain.files.changes import ABSENT, FileChange, FileState
@@ -248,6 +248,12 @@ async def test_ten_thousand_files_are_laid_out_and_ticked(bench: DialogBench) ->
     await bench.ask(replace(request, preview=preview))
     await until(lambda: body(bench).rows is not None, "it is laid out")
     rows, view = body(bench).rows, bench.dialog.view.findChild(OutcomeList)
+    card = body(bench).card
+    assert card is not None
+    await until(lambda: len(card.diff_view.rows) == 10_000, "the folder is listed")
+    assert not card.result_view.rows, "the same again, which nobody looks at"
+    card.choice.findChildren(QAbstractButton)[1].click()
+    assert len(card.result_view.rows) == 10_000
     made = rows.rows[0].node
     assert isinstance(made, TickedFolder)
     assert (rows.count, made.label, made.ticked) == (10_000, "made/", "all")

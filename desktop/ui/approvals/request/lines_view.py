@@ -51,7 +51,8 @@ class LinesView(QAbstractScrollArea):
         self._rows: Sequence[DiffRow] = ()
         self._max_rows = max_rows
         self._given: Sequence[DiffRow] = ()
-        self._longest = self._columns = 0
+        self._longest = self._columns = self._widest = 0
+        self._wraps = False
         self._ring = self._both = False
         self._indent = NUMBER + SIGN
         self._text: tuple[str, bool] | None = None
@@ -100,13 +101,16 @@ class LinesView(QAbstractScrollArea):
             text, numbered = self._text
             make = folded_rows if self._folds else plain_rows
             self._rows = wrapped_rows(make(text, numbered=numbered, columns=columns), columns)
-        elif sum(len(row.text) for row in self._given) <= WRAP_LIMIT:
+        elif self._wraps and self._widest > columns:
             self._rows = wrapped_rows(self._given, columns)
             if self._start:
                 self._start = len(wrapped_rows(self._given[: self._passed], columns))
+        else:
+            self._rows, self._start = self._given, self._passed if self._start else 0
         if not self.is_read:
             self._on_screen = max(self._start, _rows_of(self._rows, seen))
-        self._longest = max((cells(row.text) for row in self._rows), default=0)
+        whole = self._rows is self._given
+        self._longest = self._widest if whole else max((cells(row.text) for row in self._rows), default=0)
         self.updateGeometry()
         if len(self._rows) != before:
             self.wrapped.emit()
@@ -115,6 +119,8 @@ class LinesView(QAbstractScrollArea):
         """Replace what is shown and go to its top, or where it does not all fit to the row ``start``; what stands over
         that need not be read."""
         self._rows = self._given = rows
+        self._widest = max((cells(row.text) for row in rows), default=0)  # once: a resize asks for it many times
+        self._wraps = sum(len(row.text) for row in rows) <= WRAP_LIMIT
         self._start = self._passed = self._on_screen = start
         self._text = None
         self._wrap(again=True)

@@ -65,7 +65,7 @@ class OutcomeCard(QFrame):
         self.setProperty("pane", "card")
         self._rows, self._copy = rows, copy
         self._node: TickedFile | TickedFolder | None = None
-        self._sides = ChangeSides()
+        self._result: tuple[DiffRow, ...] | None = None
         self._head = self._make_head()
         self.list = OutcomeList(rows)
         self.list.opened.connect(self._open)
@@ -118,29 +118,32 @@ class OutcomeCard(QFrame):
 
     def _show_view(self, name: str) -> None:
         self.views.setCurrentIndex([value for value, _ in _VIEWS].index(name))
+        self._fill_result()
 
     def _open(self, node: TickedFile | TickedFolder) -> None:
         self._node = node
         self.diff_view.set_rows((DiffRow("hunk", 0, "comparing…"),))
-        if isinstance(node, TickedFolder):
-            self._background.cancel()
-            self.diff_view.set_text(listing(node))
-            self.result_view.set_text(listing(node))
-            self._looked_at()
-            return
-        copy, change = self._copy, node.change
+        copy = self._copy
 
         def find() -> tuple[tuple[DiffRow, ...], tuple[DiffRow, ...]]:
-            return rows_of(node, copy.sides(change))
+            if isinstance(node, TickedFolder):
+                return (plain_rows(listing(node), numbered=False),) * 2
+            return rows_of(node, copy.sides(node.change))
 
         self._background.start(find)
 
     def _show(self, found: object) -> None:
         if isinstance(found, tuple):
-            changes, result = found
+            changes, self._result = found
             self.diff_view.set_rows(changes)
-            self.result_view.set_rows(result)
+            self._fill_result()
             self._looked_at()
+
+    def _fill_result(self) -> None:
+        """Only where it is looked at: it may be long."""
+        if self.views.currentWidget() is self.result_view and self._result is not None:
+            self.result_view.set_rows(self._result)
+            self._result = None
 
     def _looked_at(self) -> None:
         if self._node is not None:
