@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from desktop.domain.messages import ChatMessage, FileBlock, ImageBlock, TextBlock, ToolCallBlock, ToolResultBlock, Usage
+from desktop.domain.messages import (
+    ChatMessage,
+    FileBlock,
+    ImageBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    Usage,
+)
 from desktop.domain.models import ModelRequest
 
 CHARACTERS_PER_TOKEN = 4
@@ -18,6 +27,8 @@ def estimate(message: ChatMessage) -> int:
         if isinstance(block, (TextBlock, ToolResultBlock)):
             characters += len(block.text)
             images += len(block.media) if isinstance(block, ToolResultBlock) else 0
+        elif isinstance(block, ReasoningBlock):
+            characters += len(block.text) or len(block.sealed)
         elif isinstance(block, FileBlock):
             characters += len(block.text) + len(block.name)
         elif isinstance(block, ToolCallBlock):

@@ -27,10 +27,23 @@ class TextBlock:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningBlock:
-    """Thinking text; shown, kept with the thread, never sent back as context (R-CTX-10)."""
+    """What a model thought before its answer or its calls: shown, and kept with the thread. It goes back to its maker
+    with the calls that it led to, and to no other model (R-MOD-4)."""
 
     text: str
+    """What the maker shows of it; "" where it shows nothing."""
+    sealed: str = ""
+    """What the maker wants back unchanged: a signature, or thinking that it does not show. Nobody else can read it."""
+    maker: str = ""
+    """Who made it: connection, address and model. "" where it cannot go back."""
+    seconds: float = field(default=0.0, compare=False)
+    """How long it took; 0: unknown."""
     kind: Literal["reasoning"] = "reasoning"
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether its maker may get it again."""
+        return bool(self.maker and (self.text or self.sealed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +301,31 @@ class Usage:
             self.cached_tokens + other.cached_tokens,
             cost,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingFacts:
+    """What a person reads of an answer's thinking beside its text."""
+
+    seconds: float
+    """How long it took; 0: unknown."""
+    tokens: int
+    """How much it was; 0: unknown."""
+    kept_for: str
+    """The model that gets it again with its calls; "": none."""
+
+
+def thinking_facts(blocks: Iterable[Block], usage: Usage | None) -> ThinkingFacts | None:
+    """Of the thinking among an answer's blocks; None where there is none."""
+    whole = tuple(blocks)
+    thought = [block for block in whole if isinstance(block, ReasoningBlock)]
+    if not thought:
+        return None
+    back = next((block for block in thought if block.goes_back), None)
+    called = any(isinstance(block, ToolCallBlock) for block in whole)
+    seconds = sum(block.seconds for block in thought)
+    tokens = usage.reasoning_tokens if usage is not None else 0
+    return ThinkingFacts(seconds, tokens, back.maker.rsplit(" ", 1)[-1] if back is not None and called else "")
 
 
 def usage_to_plain(usage: Usage) -> dict[str, Any]:

@@ -167,6 +167,15 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ReasoningSealed:
+    """What the maker of the thinking wants back with it; it ends the thinking before it. ``alone``: it belongs to no
+    text that came."""
+
+    sealed: str
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallProgress:
     """A tool call is being written: its name as soon as known, and how many characters of arguments have come."""
 
@@ -183,6 +192,8 @@ class Finished:
     tool_calls: tuple[ToolCallBlock, ...] = ()
     usage: Usage | None = None
     model: str = ""
+    maker: str = ""
+    """Who gets the thinking of this answer again, see ``ReasoningBlock.maker``; "": nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +203,7 @@ class SettingsLeftOut:
     settings: tuple[str, ...]
 
 
-StreamItem = TextDelta | ReasoningDelta | ToolCallProgress | SettingsLeftOut | Finished
+StreamItem = TextDelta | ReasoningDelta | ReasoningSealed | ToolCallProgress | SettingsLeftOut | Finished
 
 
 class ModelClient(Protocol):

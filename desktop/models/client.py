@@ -67,6 +67,8 @@ class _ModelAttempt:
     """Which kinds of content the model takes."""
     takes: ModelTraits
     """Which settings it takes."""
+    maker: str
+    """Whose thinking it gets again."""
 
 
 class HostModelClient:
@@ -105,9 +107,10 @@ class HostModelClient:
         if self._learn is not None and (_holds_media(request) or request.settings.effort is not None):
             await self._learn(request.model)
         senses = self._senses(request.model)
-        key = _window_key(request, meta, senses)
+        maker = providers.maker(connection, request.model.model)
+        key = _window_key(request, meta, senses, maker)
         traits = self._traits(request.model)
-        attempt = _ModelAttempt(request, connection, secrets, key, _limit(request, meta), senses, traits)
+        attempt = _ModelAttempt(request, connection, secrets, key, _limit(request, meta), senses, traits, maker)
         try:
             async with aclosing(self._attempt(attempt, meta)) as items:
                 async for item in items:
@@ -132,7 +135,7 @@ class HostModelClient:
                     yield item
             meta.cancellation.check()
             free = providers.is_local(attempt.connection.provider)
-            yield incoming.finished(stream.value, free=free)
+            yield incoming.finished(stream.value, free=free, maker=attempt.maker)
         except (ChildRefused, ChildDied, ProtocolViolation, TimeoutError) as error:
             self._windows.forget(attempt.window_key)
             meta.cancellation.check()
@@ -162,7 +165,7 @@ class HostModelClient:
         return self._child.stream(
             "stream",
             params,
-            parts=parts(change.added, attempt.senses),
+            parts=parts(change.added, attempt.senses, attempt.maker),
             deadline_s=_plus(attempt.limit_s),
             idle_s=_plus(request.idle_s),
         )
@@ -212,10 +215,10 @@ def _holds_media(request: ModelRequest) -> bool:
     return any(isinstance(block, ToolResultBlock) and block.media for block in blocks)
 
 
-def _window_key(request: ModelRequest, meta: RunMeta, senses: Senses) -> str:
-    """Windows of the two sides of one thread are kept apart by their system prompts, and what a model that sees was
-    shown from what another was told."""
-    sent = f"{senses.images}{senses.sounds}"
+def _window_key(request: ModelRequest, meta: RunMeta, senses: Senses, maker: str) -> str:
+    """Windows of the two sides of one thread are kept apart by their system prompts, what a model that sees was shown
+    from what another was told, and what one model thought from what another did."""
+    sent = f"{senses.images}{senses.sounds}/{hash(maker):x}"
     return f"{meta.thread_id or meta.run_id}/{hash(request.system):x}/{sent}"
 
 

@@ -11,11 +11,21 @@ from typing import Any
 from desktop.domain.errors import ProtocolViolation
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import StopReason, ToolCallBlock, Usage
-from desktop.domain.models import Finished, ReasoningDelta, SettingsLeftOut, StreamItem, TextDelta, ToolCallProgress
+from desktop.domain.models import (
+    Finished,
+    ReasoningDelta,
+    ReasoningSealed,
+    SettingsLeftOut,
+    StreamItem,
+    TextDelta,
+    ToolCallProgress,
+)
 
 ARGUMENTS_MAX = 1_000_000  # characters of one call
 CALLS_MAX = 128
 LEFT_MAX = 16
+SEALED_MAX = 1_000_000  # characters of what a maker wants back with one piece of its thinking
+SEALED_ALL_MAX = 4_000_000  # of one answer
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _STOPS: Mapping[str, StopReason] = {"end": "end", "tool_calls": "tool_calls", "length": "length"}
 
@@ -34,6 +44,8 @@ class Incoming:
 
     def __init__(self) -> None:
         self._calls: dict[int, _Call] = {}
+        self._seal: list[str] = []
+        self._sealed = 0
 
     def item(self, plain: Any) -> StreamItem | None:
         """The item to pass on, or None for pieces of a call that are collected."""
@@ -47,10 +59,23 @@ class Incoming:
                 return ToolCallProgress(int(plain["i"]), _text(plain["n"]), int(plain["c"]))
             if kind == "left":
                 return SettingsLeftOut(tuple(_text(one)[:200] for one in plain["n"][:LEFT_MAX]))
+            if kind == "seal":
+                return self._sealing(plain)
             self._collect(kind, plain)
         except (KeyError, TypeError, ValueError):
             raise ProtocolViolation("The model host sent something it may not.") from None
         return None
+
+    def _sealing(self, plain: Mapping[str, Any]) -> ReasoningSealed | None:
+        """A seal comes in pieces, the last of which says so."""
+        self._seal.append(_text(plain["t"]))
+        self._sealed += len(plain["t"])
+        if self._sealed > SEALED_ALL_MAX or sum(map(len, self._seal)) > SEALED_MAX:
+            raise ValueError
+        if plain["end"] is not True:
+            return None
+        sealed, self._seal = "".join(self._seal), []
+        return ReasoningSealed(sealed, plain["alone"] is True)
 
     def _collect(self, kind: str, plain: Mapping[str, Any]) -> None:
         index = int(plain["i"])
@@ -67,13 +92,15 @@ class Incoming:
         else:
             raise ValueError
 
-    def finished(self, value: Any, *, free: bool) -> Finished:
-        """The end of the stream. ``free``: the model runs on this machine and costs nothing, so its cost is 0."""
+    def finished(self, value: Any, *, free: bool, maker: str = "") -> Finished:
+        """The end of the stream. ``free``: the model runs on this machine and costs nothing, so its cost is 0.
+        ``maker``: who gets the thinking again, unless the host did not get all of it."""
         if not isinstance(value, dict) or value.get("stop") not in _STOPS:
             raise ProtocolViolation("The model host ended a stream in a way it may not.")
         calls = tuple(_block(self._calls[index]) for index in sorted(self._calls))
         used = usage(value.get("usage"), free=free)
-        return Finished(_STOPS[value["stop"]], calls, used, str(value.get("model") or ""))
+        again = maker if value.get("again") is True else ""
+        return Finished(_STOPS[value["stop"]], calls, used, str(value.get("model") or ""), again)
 
 
 def _text(value: Any) -> str:

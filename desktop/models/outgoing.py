@@ -1,7 +1,8 @@
 """A message window on its way to the model host: only what is new, in pieces that never hold the loop.
 
 The host keeps the last window of each key, so that a round costs what it adds, not what the thread has grown to.
-Notices, thinking text and unknown blocks are never sent (R-CTX-10).
+Notices and unknown blocks are never sent; thinking goes to its maker, with the calls that it led to, and to no other
+model (R-MOD-4, R-CTX-10).
 """
 
 from __future__ import annotations
@@ -85,12 +86,14 @@ HEARD = frozenset({"audio/wav", "audio/mpeg"})
 """Sounds that models take."""
 
 
-def parts(messages: Sequence[ChatMessage], senses: Senses = EVERYTHING) -> Iterator[list[Any]]:
+def parts(messages: Sequence[ChatMessage], senses: Senses = EVERYTHING, maker: str = "") -> Iterator[list[Any]]:
     """The messages in pieces, see ``workers/model_host/windows.py``; of images and sounds those that the model takes,
-    for any other a line that says what it is not shown (R-MOD-6)."""
+    for any other a line that says what it is not shown (R-MOD-6); of thinking that of ``maker``."""
     for message in messages:
         yield ["m", {"role": message.role}]
         for block in message.blocks:
+            if isinstance(block, ReasoningBlock) and not (block.maker == maker != "" and message.tool_calls):
+                continue
             if isinstance(block, GivenBlock):
                 block = TextBlock(block.as_read)
             if isinstance(block, ImageBlock) and senses.images is False:
@@ -131,7 +134,11 @@ def _named(media: MediaBlock) -> str:
 
 
 def _block(block: Block) -> Iterator[list[Any]]:
-    if isinstance(block, (NoticeBlock, ReasoningBlock, UnknownBlock)):
+    if isinstance(block, (NoticeBlock, UnknownBlock)):
+        return
+    if isinstance(block, ReasoningBlock):
+        for kind, text in (("reasoning", block.text), ("seal", block.sealed)):
+            yield from _in_pieces({"kind": kind, "text": text}) if text else ()
         return
     plain = to_plain(block)
     if isinstance(block, ToolCallBlock):
@@ -139,6 +146,10 @@ def _block(block: Block) -> Iterator[list[Any]]:
         plain = {"kind": "tool_call", "call_id": block.call_id, "tool": block.tool, **_arguments(block)}
     elif isinstance(block, ToolResultBlock):
         plain = {"kind": "tool_result", "call_id": block.call_id, "tool": block.tool, "text": block.text}
+    yield from _in_pieces(plain)
+
+
+def _in_pieces(plain: dict[str, Any]) -> Iterator[list[Any]]:
     long = next((name for name in _LONG if len(plain.get(name) or "") > PIECE), None)
     if long is None:
         yield ["b", plain]

@@ -175,6 +175,14 @@ def is_local_address(address: str) -> bool:
         return "." not in host or host.endswith((".local", ".localhost", ".internal", ".lan", ".home.arpa"))
 
 
+def maker(connection: Connection, model: str) -> str:
+    """Who makes the thinking of an answer, and alone gets it again (R-MOD-4): this model, by this connection, where it
+    leads now. A key of another organisation may stand behind another connection, and another server behind another
+    address."""
+    place = f"{connection.provider}@{base_url(connection)}" if connection.base_url else connection.provider
+    return f"{connection.connection_id} {place} {model}"
+
+
 def base_url(connection: Connection) -> str:
     """The address that litellm is given, or "" for the provider's own."""
     suffix = dialect(connection.provider).suffix

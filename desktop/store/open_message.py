@@ -7,8 +7,9 @@ Nothing here waits: a slow disk delays the next write, not the answer.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from typing import Literal
 
@@ -72,6 +73,7 @@ class OpenMessage:
         self._flight: asyncio.Future[None] | None = None
         self._closing = False
         self._anew = False
+        self._whole: Sequence[TextBlock | ReasoningBlock] | None = None
 
     @property
     def message_id(self) -> str:
@@ -97,9 +99,11 @@ class OpenMessage:
         self._add("reasoning", delta)
 
     def amend(self, blocks: Sequence[TextBlock | ReasoningBlock]) -> bool:
-        """What was said is this, whatever was added before; whether that is something else. Stored by ``close``."""
-        wanted = [(block.kind, clean(block.text)) for block in blocks if block.text]
-        if [(part.kind, clean("".join(part.said))) for part in self._parts] == wanted:
+        """What was said is this, whatever was added before; whether it reads otherwise. Stored by ``close``, with what
+        belongs to thinking beside its text."""
+        self._whole = [replace(one, text=clean(one.text)) for one in blocks if one.text or _sealed(one)]
+        wanted = _read((block.kind, block.text) for block in self._whole)
+        if _read((part.kind, clean("".join(part.said))) for part in self._parts) == wanted:
             return False
         self._disarm()
         self._anew = True
@@ -177,9 +181,10 @@ class OpenMessage:
             await asyncio.wait([flight])
         changes, marks = self._unsaved()
         parts = len(self._parts)
+        said = self._whole if self._whole is not None else [part.block() for part in self._parts]
         final = replace(
             self.record,
-            blocks=(*(part.block() for part in self._parts), *blocks),
+            blocks=(*said, *blocks),
             status=status,
             stop_reason=stop_reason,
             usage=usage,
@@ -187,13 +192,15 @@ class OpenMessage:
             model=model or self.record.model,
         )
 
-        anew = self._anew
+        anew = self._anew or any(isinstance(block, ReasoningBlock) for block in self._whole or ())
 
         def work(connection: sqlite3.Connection) -> None:
             if anew:
                 connection.execute("DELETE FROM blocks WHERE message_seq = ?", (self._seq,))
-            _append(connection, self._seq, changes)
-            tree.insert_blocks(connection, self._seq, parts, blocks)
+                tree.insert_blocks(connection, self._seq, 0, final.blocks)
+            else:
+                _append(connection, self._seq, changes)
+                tree.insert_blocks(connection, self._seq, parts, blocks)
             values = (status, stop_reason, elapsed_ms, clean(final.model), *usage_row(usage), self._seq)
             connection.execute(_CLOSE, values)
             tree.index(connection, self._seq)
@@ -202,6 +209,16 @@ class OpenMessage:
         _mark(marks)
         self.record = final
         return final
+
+
+def _sealed(block: Block) -> bool:
+    return isinstance(block, ReasoningBlock) and bool(block.sealed)
+
+
+def _read(said: Iterable[tuple[Literal["text", "reasoning"], str]]) -> list[tuple[Literal["text", "reasoning"], str]]:
+    """What was said as it reads: texts of one kind that meet are one."""
+    by_kind = itertools.groupby((one for one in said if one[1]), key=lambda one: one[0])
+    return [(kind, "".join(text for _, text in group)) for kind, group in by_kind]
 
 
 def _mark(marks: Sequence[tuple[_OpenBlockText, int]]) -> None:

@@ -23,6 +23,7 @@ class Gemini:
         self._model = model
         self._usage: Mapping[str, int] = {}
         self._finish = ""
+        self._signature = "c2ln"
 
     def _chunk(self, parts: list[Any], **more: Any) -> bytes:
         candidate = {"content": {"parts": parts, "role": "model"}, "index": 0, **more}
@@ -38,7 +39,11 @@ class Gemini:
             return self._chunk([{"text": step["reasoning"], "thought": True}])
         if "call" in step:
             call = {"name": step["call"]["name"], "args": json.loads(step["call"]["arguments"])}
-            return self._chunk([{"functionCall": call, "thoughtSignature": "c2ln"}])
+            signed, self._signature = self._signature, ""
+            return self._chunk([{"functionCall": call, **({"thoughtSignature": signed} if signed else {})}])
+        if "signature" in step:
+            self._signature = step["signature"]
+            return b""
         if "fault" in step:
             return sse({"error": {**step["fault"], "status": "INTERNAL"}})
         self._finish = step.get("finish", self._finish)
@@ -71,14 +76,27 @@ class Azure(OpenAI):
 
 
 class OpenRouter(OpenAI):
-    """OpenAI's format with comments that keep the line open, thinking under another name and the real cost."""
+    """OpenAI's format with comments that keep the line open, thinking under other names and the real cost."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(model)
+        self._details = 0
+
+    def _detail(self, kind: str, **more: str) -> dict[str, Any]:
+        return {"reasoning_details": [{"type": kind, "format": "anthropic-claude-v1", "index": self._details, **more}]}
 
     def opening(self) -> bytes:
         return b": OPENROUTER PROCESSING\n\n" + super().opening() + b": OPENROUTER PROCESSING\n\n"
 
     def step(self, step: Step) -> bytes:
         if "reasoning" in step:
-            return self._chunk({"content": "", "reasoning": step["reasoning"]})
+            shown = self._detail("reasoning.text", text=step["reasoning"])
+            return self._chunk({"content": "", "reasoning": step["reasoning"], **shown})
+        if "signature" in step:
+            return self._chunk({"content": "", **self._detail("reasoning.text", signature=step["signature"])})
+        if "redacted" in step:
+            self._details += 1
+            return self._chunk({"content": "", **self._detail("reasoning.encrypted", data=step["redacted"])})
         if "fault" in step:
             choice = {"index": 0, "delta": {"content": ""}, "finish_reason": "error"}
             return sse({**self._base, "error": step["fault"], "choices": [choice]})
@@ -106,6 +124,11 @@ class Bedrock:
             return self._block("text", None) + self._delta({"text": step["text"]})
         if "reasoning" in step:
             return self._block("thinking", None) + self._delta({"reasoningContent": {"text": step["reasoning"]}})
+        if "signature" in step:
+            return self._delta({"reasoningContent": {"signature": step["signature"]}})
+        if "redacted" in step:
+            hidden = self._close() + self._block("redacted", None)
+            return hidden + self._delta({"reasoningContent": {"redactedContent": step["redacted"]}}) + self._close()
         if "call" in step:
             call = step["call"]
             start = {"toolUse": {"toolUseId": call.get("id", "tooluse_1"), "name": call["name"]}}

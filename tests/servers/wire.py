@@ -2,7 +2,9 @@
 
 A round is a list of steps, plain JSON, the same for every format:
 ``{"text": str}``, ``{"reasoning": str}``, ``{"call": {"index", "id", "name", "arguments"}}``, ``{"finish": str}``,
-``{"usage": {"input", "output", "cached", "reasoning"}}``. Steps about the socket are in provider.py.
+``{"usage": {"input", "output", "cached", "written", "reasoning"}}``. Where a provider signs: ``{"signature": str}`` of
+the thinking before it (with Gemini: of the call after it), ``{"redacted": str}``, thinking that it does not show.
+Steps about the socket are in provider.py.
 """
 
 import json
@@ -138,6 +140,12 @@ class Anthropic:
         elif "reasoning" in step:
             yield from self._block("thinking", {"type": "thinking", "thinking": ""})
             yield self._delta({"type": "thinking_delta", "thinking": step["reasoning"]})
+        elif "signature" in step:
+            yield self._delta({"type": "signature_delta", "signature": step["signature"]})
+        elif "redacted" in step:
+            yield from self._close()
+            yield from self._block("redacted", {"type": "redacted_thinking", "data": step["redacted"]})
+            yield from self._close()
         elif "call" in step:
             call = step["call"]
             block = {"type": "tool_use", "id": call.get("id", "toolu_1"), "name": call.get("name", ""), "input": {}}

@@ -7,13 +7,14 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from desktop.agents.loop.events import LoopListener, Retrying
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.domain.errors import CancellationError, LimitReached, ModelError, ModelStreamBroken
 from desktop.domain.ids import short_id
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import (
     Block,
     ChatMessage,
@@ -29,6 +30,7 @@ from desktop.domain.models import (
     ModelClient,
     ModelRequest,
     ReasoningDelta,
+    ReasoningSealed,
     SettingsLeftOut,
     StreamItem,
     TextDelta,
@@ -47,36 +49,85 @@ _NOT_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 Sleep = Callable[[float], Awaitable[None]]
 
 
-class Assembly:
-    """Collects a stream's deltas in order; text stays whatever happens (R-LOOP-10)."""
+@dataclass(slots=True)
+class _PartOfAnswer:
+    """A text or a thinking as it comes: its pieces, and of thinking its seal and the seconds that it took."""
 
-    def __init__(self, request: ModelRequest) -> None:
+    thought: bool
+    pieces: list[str] = field(default_factory=list)
+    sealed: str = ""
+    seconds: float = 0.0
+
+    def block(self, maker: str) -> Block | None:
+        text = "".join(self.pieces)
+        if not self.thought:
+            return TextBlock(text) if text else None
+        return ReasoningBlock(text, self.sealed, maker, self.seconds) if text or self.sealed else None
+
+
+class Assembly:
+    """Collects a stream's deltas in order; text stays whatever happens (R-LOOP-10). Thinking ends with its seal, or
+    where anything else begins; how long it took is measured here (R-MOD-4)."""
+
+    def __init__(self, request: ModelRequest, clock: Callable[[], float] = time.monotonic) -> None:
         self._model = str(request.model)
-        self._blocks: list[tuple[type[TextDelta] | type[ReasoningDelta], list[str]]] = []
+        self._parts: list[_PartOfAnswer] = []
         self._left_out: tuple[Block, ...] = ()
+        self._clock = clock
+        self._since = clock()
         self.characters = 0
         self.finished: Finished | None = None
 
     def add(self, item: StreamItem) -> None:
         """Add one item of the stream."""
         if isinstance(item, (TextDelta, ReasoningDelta)):
-            if not self._blocks or self._blocks[-1][0] is not type(item):
-                self._blocks.append((type(item), []))
-            self._blocks[-1][1].append(item.text)
-            self.characters += len(item.text)
+            self._grow(item.text, thought=isinstance(item, ReasoningDelta))
+        elif isinstance(item, ReasoningSealed):
+            self._seal(item)
         elif isinstance(item, SettingsLeftOut):
             self._left_out = (NoticeBlock(left_out_words(self._model, item), LEFT_OUT),)
-        elif isinstance(item, Finished):
+        else:
+            self._thought_over()
+        if isinstance(item, Finished):
             self.finished = item
+
+    def _grow(self, text: str, *, thought: bool) -> None:
+        last = self._parts[-1] if self._parts else None
+        if last is None or last.thought != thought or last.sealed:
+            last = self._begin(thought=thought)
+        last.pieces.append(text)
+        self.characters += len(text)
+
+    def _seal(self, item: ReasoningSealed) -> None:
+        last = self._parts[-1] if self._parts else None
+        if item.alone or last is None or not last.thought or last.sealed:
+            last = self._begin(thought=True)
+        last.sealed = item.sealed
+        self.characters += len(item.sealed)
+        self._thought_over()
+
+    def _begin(self, *, thought: bool) -> _PartOfAnswer:
+        self._thought_over()
+        if self._parts:
+            self._since = self._clock()
+        part = _PartOfAnswer(thought)
+        self._parts.append(part)
+        return part
+
+    def _thought_over(self) -> None:
+        """The thinking before what comes now has taken its time: from when the model was asked, or from its first
+        piece where something else had come before."""
+        last = self._parts[-1] if self._parts else None
+        if last is not None and last.thought and not last.seconds:
+            last.seconds = round(self._clock() - self._since, 1)
 
     def message(self, stop_reason: StopReason) -> ChatMessage:
         """What has come, as a message; calls only when the stream was whole."""
-        blocks: list[Block] = [*self._left_out]
-        for kind, pieces in self._blocks:
-            text = "".join(pieces)
-            if text:
-                blocks.append(TextBlock(text) if kind is TextDelta else ReasoningBlock(text))
+        self._thought_over()
         end = self.finished
+        maker = end.maker if end is not None else ""
+        said = [block for part in self._parts if (block := part.block(maker)) is not None]
+        blocks = [*self._left_out, *said]
         if end is not None:
             blocks.extend(_usable(end.tool_calls))
         model = (end.model if end else "") or self._model

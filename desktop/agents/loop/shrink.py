@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from desktop.domain.messages import Block, ChatMessage, FileBlock, ImageBlock, TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.messages import (
+    Block,
+    ChatMessage,
+    FileBlock,
+    ImageBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+)
 
 MAX_CALLS_IN_VIEW = 64
 SHORT_RESULT, SHORT_ERROR = 500, 4_000
@@ -17,15 +26,17 @@ _SENT = (TextBlock, ImageBlock, FileBlock, ToolCallBlock, ToolResultBlock)
 
 
 def clean_message(message: ChatMessage) -> ChatMessage:
-    """Without thinking text (R-CTX-10), notices and unknown blocks, which are never sent; the same object if clean."""
-    if all(isinstance(block, _SENT) and not _empty(block) for block in message.blocks):
-        return message
-    kept = tuple(block for block in message.blocks if isinstance(block, _SENT) and not _empty(block))
-    return replace(message, blocks=kept)
+    """Without notices and unknown blocks, which are never sent, and without thinking that led to no calls (R-CTX-10);
+    the same object if clean."""
+    kept = tuple(block for block in message.blocks if _sent(block, message))
+    return message if len(kept) == len(message.blocks) else replace(message, blocks=kept)
 
 
-def _empty(block: Block) -> bool:
-    return isinstance(block, TextBlock) and not block.text
+def _sent(block: Block, message: ChatMessage) -> bool:
+    """Of thinking it is decided at the model whether it is the maker, and so whether it gets it (R-MOD-4)."""
+    if isinstance(block, ReasoningBlock):
+        return block.goes_back and bool(message.tool_calls)
+    return isinstance(block, _SENT) and not (isinstance(block, TextBlock) and not block.text)
 
 
 def answered(head: ChatMessage, results: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -148,6 +148,10 @@ class ContentFilter:
                     kind = TextDelta if isinstance(block, TextBlock) else ReasoningDelta
                     block = replace(block, text=screens[kind].whole(block.text))
                 blocks.append(block)
+            if screens[ReasoningDelta].hits:  # its maker would refuse what was altered
+                blocks[:] = [
+                    replace(one, sealed="", maker="") if isinstance(one, ReasoningBlock) else one for one in blocks
+                ]
             for call in answer.message.tool_calls if self._config.refuse else ():
                 for text in _writings(call):
                     Screen(self._expressions, self._config).whole(text)

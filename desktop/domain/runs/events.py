@@ -14,7 +14,16 @@ from desktop.domain.context import Account
 from desktop.domain.debates import DebateState, TurnRecord
 from desktop.domain.definitions import SideName
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.domain.messages import MediaBlock, NoticeBlock, ReasoningBlock, StopReason, TextBlock, ToolCallBlock, Usage
+from desktop.domain.messages import (
+    MediaBlock,
+    NoticeBlock,
+    ReasoningBlock,
+    StopReason,
+    TextBlock,
+    ThinkingFacts,
+    ToolCallBlock,
+    Usage,
+)
 from desktop.domain.runs.tree import NodeFacts
 
 EndReason = Literal[
@@ -163,6 +172,8 @@ class MessageClosed(RunEvent):
     """What the app had to say about it."""
     amended: tuple[TextBlock | ReasoningBlock, ...] | None = None
     """Its texts, where a chat-level layer has made others of those that arrived (R-MW-9)."""
+    thinking: ThinkingFacts | None = None
+    """What is known of the thinking in it; None: there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,14 @@ def human_count(count: int) -> str:
     return f"{count / 1e6:.1f}M"
 
 
+def span_words(seconds: float) -> str:
+    """``12 s``, ``3 min 5 s``: how long something took, in whole seconds."""
+    minutes, rest = divmod(max(1, round(seconds)), 60)
+    if not minutes:
+        return f"{rest} s"
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+
+
 def human_cost(cost: float | None) -> str:
     """``$0.087``; an unknown cost says so and is never zero."""
     if cost is None:

@@ -12,7 +12,8 @@ from typing import Literal
 
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.domain.messages import Usage
+from desktop.domain.messages import ThinkingFacts, Usage
+from desktop.presenter.common.words import human_count, span_words
 
 CallState = Literal["writing", "waiting", "running", "done", "failed", "denied", "aborted", "unknown"]
 """``unknown``: nobody knows whether it was done, for Assent ended while it was under way."""
@@ -35,11 +36,30 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """Thinking text, folded by default."""
+    """Thinking text, folded by default; "" where the model does not show what it thought."""
 
     part_id: str
     text: str
     live: bool = False
+    facts: ThinkingFacts | None = None
+
+    @property
+    def title(self) -> str:
+        """``Thought for 12 s``."""
+        if self.live:
+            return "Thinking"
+        seconds = self.facts.seconds if self.facts is not None else 0.0
+        return f"Thought for {span_words(seconds)}" if seconds >= 0.5 else "Thought"
+
+    @property
+    def about(self) -> str:
+        """``1.9k tokens, kept for mistral-large only``."""
+        known = self.facts
+        if self.live or known is None:
+            return ""
+        tokens = f"{human_count(known.tokens)} tokens" if known.tokens else ""
+        kept = f"kept for {known.kept_for} only" if known.kept_for else ""
+        return ", ".join(filter(None, (tokens, kept, "" if self.text else "not shown by the model")))
 
 
 @dataclass(frozen=True, slots=True)

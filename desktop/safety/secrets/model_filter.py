@@ -19,6 +19,7 @@ from desktop.domain.models import (
     ModelClient,
     ModelRequest,
     ReasoningDelta,
+    ReasoningSealed,
     StreamItem,
     TextDelta,
     ToolCallProgress,
@@ -58,20 +59,30 @@ def _clean(error: AssentError, redactor: Redactor) -> None:
 
 
 class _AnswerPieces:
-    """One answer on its way: text and thinking come in pieces, each kind by turns."""
+    """One answer on its way: text and thinking come in pieces, each kind by turns. Thinking in which a key was masked
+    goes back to nobody: its maker would refuse what was altered, and what it seals may hold the key (R-MOD-4)."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._masker = redactor.masker()
         self._kind: type[TextDelta] | type[ReasoningDelta] = TextDelta
+        self._thought: tuple[list[str], list[str]] = ([], [])
+        self._altered = False
 
     def take(self, item: StreamItem) -> Iterator[StreamItem]:
         if isinstance(item, (TextDelta, ReasoningDelta)):
             if type(item) is not self._kind:
                 yield from self.rest()
                 self._kind = type(item)
+            if self._kind is ReasoningDelta:
+                self._thought[0].append(item.text)
             if text := self._masker.feed(item.text):
-                yield self._kind(text)
+                yield self._given(text)
+        elif isinstance(item, ReasoningSealed):
+            yield from self.rest()
+            self._altered |= self._redactor.mask_known(item.sealed) != item.sealed
+            if not self._altered:
+                yield item
         elif isinstance(item, Finished):
             yield from self.rest()
             yield self._finished(item)
@@ -81,13 +92,22 @@ class _AnswerPieces:
             yield item
 
     def rest(self) -> Iterator[StreamItem]:
-        """The pieces that were held back, at the end of the stream."""
+        """The pieces that were held back, at the end of the stream or of a piece of thinking."""
         if text := self._masker.flush():
-            yield self._kind(text)
+            yield self._given(text)
+        came, given = self._thought
+        self._altered |= "".join(came) != "".join(given)
+        self._thought = ([], [])
+
+    def _given(self, text: str) -> TextDelta | ReasoningDelta:
+        if self._kind is ReasoningDelta:
+            self._thought[1].append(text)
+        return self._kind(text)
 
     def _finished(self, item: Finished) -> Finished:
         calls = tuple(self._call(call) for call in item.tool_calls)
-        return replace(item, tool_calls=calls, model=self._redactor.mask_known(item.model))
+        maker = "" if self._altered else item.maker
+        return replace(item, tool_calls=calls, model=self._redactor.mask_known(item.model), maker=maker)
 
     def _call(self, call: ToolCallBlock) -> ToolCallBlock:
         mask = self._redactor.mask_known

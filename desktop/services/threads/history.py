@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.domain.messages import Block, ChatMessage, NoticeBlock, ReasoningBlock, with_media
+from desktop.domain.messages import Block, ChatMessage, NoticeBlock, ReasoningBlock, ToolCallBlock, with_media
 from desktop.domain.threads import MessageRecord
 from desktop.store import Store
 
@@ -62,15 +62,18 @@ async def task_above(store: Store, message_id: str) -> MessageRecord:
 
 
 def chat_messages(records: Iterable[MessageRecord]) -> list[ChatMessage]:
-    """Records as messages: a tool record becomes one message a result, thinking text is left out (R-CTX-10), and so is
-    a message that only tells of a failure: it would stand between calls and their results."""
+    """Records as messages: a tool record becomes one message a result, thinking that no model gets again is left out
+    (R-CTX-10), and so is a message that only tells of a failure: it would stand between calls and their results."""
     messages: list[ChatMessage] = []
     for record in records:
         if record.role == "tool":
             results = with_media(record.blocks)
             messages.extend(ChatMessage("tool", (block,), source_id=record.message_id) for block in results)
             continue
-        blocks: tuple[Block, ...] = tuple(b for b in record.blocks if not isinstance(b, ReasoningBlock))
+        called = any(isinstance(block, ToolCallBlock) for block in record.blocks)
+        blocks: tuple[Block, ...] = tuple(
+            block for block in record.blocks if not isinstance(block, ReasoningBlock) or (called and block.goes_back)
+        )
         if any(not isinstance(block, NoticeBlock) for block in blocks):  # else it is Assent that says something
             message = ChatMessage(record.role, blocks, record.stop_reason, record.usage, record.model)
             messages.append(replace(message, source_id=record.message_id))

@@ -22,6 +22,7 @@ from desktop.domain.messages import (
     ToolResultBlock,
     Usage,
     apart,
+    thinking_facts,
 )
 from desktop.domain.models import ReasoningDelta, TextDelta, ToolCallProgress
 from desktop.domain.runs.events import (
@@ -124,7 +125,7 @@ class RunRecorder:
         if self._open is None:
             return
         if not self._open.begun:
-            for block in said:
+            for block in (one for one in said if one.text):
                 self.listen((TextDelta if isinstance(block, TextBlock) else ReasoningDelta)(block.text))
         if self._open.amend(said):
             self._amended = said
@@ -295,6 +296,7 @@ class RunRecorder:
                 elapsed_ms=elapsed,
                 notices=tuple(notices),
                 amended=amended,
+                thinking=thinking_facts(message.blocks, usage) if message is not None else None,
             )
         )
 

@@ -12,11 +12,11 @@ import importlib
 import logging
 import threading
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.loading.lazy import lazy_module
 from desktop.workers.inside import CallError
+from desktop.workers.model_host.mends import mend
 
 # With litellm, which it guards.
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Library:
             guard.install()
             module: Any = importlib.import_module("litellm")
             _quiet(module)
-            _mend_gemini(module)
+            mend(module)
             _warm(module)
         except Exception as error:  # the boundary of a foreign library's import: reported at each use
             self._loop.call_soon_threadsafe(self._module.set_exception, _unusable(error))
@@ -108,18 +108,6 @@ def _warm(module: Any) -> None:
         pass
     client = importlib.import_module("openai").AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9")
     _ = client.chat.completions.create
-
-
-def _mend_gemini(module: Any) -> None:
-    """A piece of Gemini's answer that says nothing of an end is no end: the library calls each of them a stop, so
-    that a stream that breaks off would look whole."""
-    config = module.VertexGeminiConfig
-    reason_of: Callable[[Any, Any], Any] = config._check_finish_reason
-
-    def reason(message: Any, finish_reason: Any) -> Any:
-        return reason_of(message, finish_reason) if finish_reason else None
-
-    config._check_finish_reason = staticmethod(reason)
 
 
 def _unusable(error: Exception) -> CallError:

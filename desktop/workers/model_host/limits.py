@@ -2,12 +2,15 @@
 
 ANSWER_MAX = 4_000_000  # text of one answer; more ends it as if by the output limit
 REASONING_MAX = 4_000_000
+SEALED_MAX = 1_000_000  # what a provider wants back with one piece of thinking, as JSON
+SEALED_ALL_MAX = 4_000_000  # of one answer
+SEALS_MAX = 128
 CALLS_MAX = 128  # tool calls in one message
 ARGUMENTS_MAX = 1_000_000  # of one call
 VALUES_MAX = 20_000  # values inside one call's arguments
 ALL_ARGUMENTS_MAX = 4_000_000
 NAME_MAX = 256
-ID_MAX = 16_384  # Gemini hides a signature in the id
+ID_MAX = 1_000
 WINDOWS_KEPT = 32  # message windows remembered, least recently used go first
 WINDOWS_SIZE = 64_000_000  # all of them together
 BODY_MAX = 8_000_000  # bytes of a plain answer (model lists)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from desktop.workers.model_host.thinking import call_id, give_back
 from desktop.workers.model_host.windows import Message
 
 Wire = dict[str, Any]
@@ -117,12 +118,12 @@ class _Ids:
         self.provider = provider
         self._used: set[str] = set()
 
-    def assign(self, call_id: str) -> str:
-        wire = call_id
+    def assign(self, said: str) -> str:
+        wire, _ = call_id(said)  # a signature in it is of an earlier Assent, which kept it for whoever was asked next
         if self.provider == "mistral":
-            wire = hashlib.sha256(call_id.encode()).hexdigest()[:9]
-        elif self.provider != "gemini" and not _GOOD_ID.fullmatch(call_id):
-            wire = "call_" + hashlib.sha256(call_id.encode()).hexdigest()[:20]
+            wire = hashlib.sha256(said.encode()).hexdigest()[:9]
+        elif not _GOOD_ID.fullmatch(wire):
+            wire = "call_" + hashlib.sha256(said.encode()).hexdigest()[:20]
         while wire in self._used:
             wire = hashlib.sha256(f"{wire}/{len(self._used)}".encode()).hexdigest()[: 9 if len(wire) == 9 else 24]
         self._used.add(wire)
@@ -148,8 +149,9 @@ def _add_assistant(body: list[Wire], blocks: Sequence[dict[str, Any]], results: 
     if not calls:
         _add(body, "assistant", text if text.strip() else "")
         return
-    body.append({"role": "assistant", "content": text if text.strip() else None, "tool_calls": calls})
-    body.extend(tools)
+    message = {"role": "assistant", "content": text if text.strip() else None, "tool_calls": calls}
+    give_back(message, blocks, ids.provider)
+    body += [message, *tools]
     given = [_media(block) for block in of_results if block.get("kind") in ("image", "audio")]
     if given:
         if ids.provider == "mistral":  # which takes no user's message right after a tool's

@@ -1,9 +1,11 @@
 """One answer of a model: litellm's stream in, our items out, every limit and every ending our own.
 
-Items: ``{"k": "text"|"think", "t"}``, ``{"k": "call", "i", "n", "c"}`` (progress), then for each complete call
-``{"k": "tool", "i", "id", "n", "p"}`` and its arguments in pieces ``{"k": "args", "i", "t"}``. Before all
-of them stands ``{"k": "left", "n"}`` with the settings that the model does not take. The result is ``{"stop", "usage",
-"model"}``; usage is None when the provider reported none.
+Items: ``{"k": "text"|"think", "t"}``, ``{"k": "seal", "t", "alone", "end"}`` (what the thinking before it is given back
+with, in pieces, the last of which has ``end``), ``{"k": "call", "i", "n", "c"}`` (progress), then for each complete
+call ``{"k": "tool", "i", "id", "n", "p"}`` and its arguments in pieces ``{"k": "args", "i", "t"}``. Before all of them
+stands ``{"k": "left", "n"}`` with the settings that the model does not take. The result is ``{"stop", "usage", "model",
+"again"}``; usage is None when the provider reported none, ``again`` says whether the thinking is whole, so that it can
+be given back.
 """
 
 from __future__ import annotations
@@ -11,17 +13,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from desktop.workers.frames import PIECE
 from desktop.workers.inside import CallError, WorkerCall
+from desktop.workers.model_host import thinking
 from desktop.workers.model_host.failures import failure
 from desktop.workers.model_host.library import Library
 from desktop.workers.model_host.limits import ANSWER_MAX, REASONING_MAX
 from desktop.workers.model_host.prompt import to_wire
 from desktop.workers.model_host.request_settings import request_settings
+from desktop.workers.model_host.thinking import Seal, Seals
 from desktop.workers.model_host.toolcalls import Collector
 from desktop.workers.model_host.windows import Windows
 
@@ -64,6 +68,7 @@ class StreamedAnswer:
     text: int = 0
     thought: int = 0
     calls: Collector = field(default_factory=Collector)
+    seals: Seals = field(default_factory=Seals)
     full: bool = False
     reason: str = ""  # why it ended, once the provider has said so
     told_at: dict[int, float] = field(default_factory=dict)
@@ -94,9 +99,20 @@ class Streamer:
             self._library.leave()
 
     async def _answer(self, call: WorkerCall, library: Any, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        answer = StreamedAnswer()
+        try:
+            return await self._asked(call, library, messages, answer)
+        except CallError as error:
+            known = thinking.holds_thinking(messages) and thinking.is_refused(error.code, str(error))
+            if answer.begun or not known:
+                raise
+        return await self._asked(call, library, thinking.without_thinking(messages), StreamedAnswer())
+
+    async def _asked(
+        self, call: WorkerCall, library: Any, messages: Sequence[dict[str, Any]], answer: StreamedAnswer
+    ) -> dict[str, Any]:
         secrets = (str(call.params.get("key") or ""), *map(str, (call.params.get("more") or {}).values()))
         idle = _seconds(call.params, "idle_s")
-        answer = StreamedAnswer()
         response: Any = None
         try:
             settings = request_settings(library, call.params)
@@ -116,7 +132,9 @@ class Streamer:
             await _close(response)
         stop = _stop_reason(response, answer)
         await _emit_calls(call, answer)
-        return {"stop": stop, "usage": _usage(library, response, call.params), "model": _model(response)}
+        await _emit_seals(call, answer.seals.rest())
+        used = _usage(library, response, call.params)
+        return {"stop": stop, "usage": used, "model": _model(response), "again": answer.seals.whole}
 
 
 def _seconds(params: Mapping[str, Any], name: str) -> float | None:
@@ -184,6 +202,8 @@ def _arguments(
         made["api_base"] = str(params["base_url"])
     if params.get("tools"):
         made["tools"] = [{"type": "function", "function": tool} for tool in params["tools"]]
+    if thinking.cannot_think(made["model"], made["messages"]):
+        thinking.unasked(made)
     return made
 
 
@@ -205,6 +225,9 @@ async def _take(call: WorkerCall, answer: StreamedAnswer, chunk: Any) -> None:
     if thought and answer.thought < REASONING_MAX:
         answer.thought += len(thought)
         await _emit_text(call, "think", thought)
+    elif thought:
+        answer.seals.whole = False
+    await _emit_seals(call, answer.seals.take(delta))
     text = getattr(delta, "content", None)
     if isinstance(text, str) and text:
         answer.full = answer.text + len(text) > ANSWER_MAX
@@ -238,9 +261,18 @@ async def _emit_text(call: WorkerCall, kind: str, text: str) -> None:
         await call.emit({"k": kind, "t": clean[start : start + PIECE]}, join="t")
 
 
+async def _emit_seals(call: WorkerCall, seals: Iterable[Seal]) -> None:
+    for text, alone in seals:
+        for start in range(0, len(text), PIECE):
+            end = start + PIECE >= len(text)
+            await call.emit({"k": "seal", "t": text[start : start + PIECE], "alone": alone, "end": end})
+
+
 async def _emit_calls(call: WorkerCall, answer: StreamedAnswer) -> None:
     for made in answer.calls.finish():
         problem = made.problem
+        if made.signature:
+            answer.seals.signed(made.index, made.signature)
         await call.emit({"k": "tool", "i": made.index, "id": made.call_id, "n": made.name, "p": problem})
         raw = "".join(made.pieces).encode("utf-8", "replace").decode()
         for start in range(0, len(raw), PIECE):

@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from desktop.workers.model_host.limits import ALL_ARGUMENTS_MAX, ARGUMENTS_MAX, CALLS_MAX, ID_MAX, NAME_MAX, VALUES_MAX
+from desktop.workers.model_host.thinking import call_id
 
 _TEXTS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 @dataclass
 class Collected:
-    """One call being written. ``problem`` is for the model, empty when there is none."""
+    """One call being written. ``problem`` is for the model, empty when there is none; ``signature`` is Gemini's."""
 
     index: int
     call_id: str = ""
+    signature: str = ""
     name: str = ""
     pieces: list[str] = field(default_factory=list)
     characters: int = 0
@@ -42,9 +44,11 @@ class Collector:
             function = getattr(delta, "function", None)
             name = str(getattr(function, "name", None) or "")[:NAME_MAX]
             arguments = getattr(function, "arguments", None) or ""
-            call = self._find(getattr(delta, "index", None), str(getattr(delta, "id", None) or "")[:ID_MAX], name)
+            own, signature = call_id(str(getattr(delta, "id", None) or ""))
+            call = self._find(getattr(delta, "index", None), own[:ID_MAX], name)
             if call is None:
                 return grown
+            call.signature = call.signature or signature
             call.name = call.name or name
             self._grow(call, arguments if isinstance(arguments, str) else str(arguments))
             grown.append(call)
