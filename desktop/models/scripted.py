@@ -3,11 +3,12 @@
 It refuses a call of a tool that the request did not offer, as real ones cannot make one; a test of what becomes of such
 a call all the same, as small local models make them, says ``unoffered``, which only such a call may.
 
-A round is a list of steps, plain JSON: ``{"text": str}``, ``{"reasoning": str}``, ``{"call": {"tool", "arguments",
+A round is a list of steps, plain JSON: ``{"text": str}``, ``{"reasoning": str}``, ``{"sealed": str}`` (what the
+thinking before it goes back with; with ``"alone"``, thinking that is not shown), ``{"call": {"tool", "arguments",
 "id"?, "unoffered"?}}`` (arguments an object, or a string as a model might garble it), ``{"wait": seconds}``,
-``{"times": n, "steps": [...]}`` (-1: for ever), ``{"usage": {"input", "output", "cost"}}``, ``{"finish": stop
-reason}``, ``{"cut": true}``, ``{"hang": true}``, ``{"error": {"code", "message", "retry_after"?}}``. A script file is
-``{"rounds": [round or {"when": text, "steps": [...]}]}``; a round with ``when`` answers only a prompt whose last
+``{"times": n, "steps": [...]}`` (-1: for ever), ``{"usage": {"input", "output", "reasoning", "cost"}}``, ``{"finish":
+stop reason}``, ``{"cut": true}``, ``{"hang": true}``, ``{"error": {"code", "message", "retry_after"?}}``. A script file
+is ``{"rounds": [round or {"when": text, "steps": [...]}]}``; a round with ``when`` answers only a prompt whose last
 message holds that text.
 """
 
@@ -23,11 +24,21 @@ from typing import Any
 from desktop.domain import errors
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, StopReason, TextBlock, ToolCallBlock, ToolResultBlock, Usage
-from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, StreamItem, TextDelta, ToolCallProgress
+from desktop.domain.models import (
+    Finished,
+    ModelRequest,
+    ReasoningDelta,
+    ReasoningSealed,
+    StreamItem,
+    TextDelta,
+    ToolCallProgress,
+)
 from desktop.domain.runs.meta import RunMeta
 from desktop.models.incoming import read_arguments
 
 Step = Mapping[str, Any]
+MAKER = "scripted scripted scripted"
+"""The maker of thinking that is sealed; other thinking goes back to nobody."""
 ERRORS: Mapping[str, type[errors.ModelError]] = {
     kind.code: kind
     for kind in (
@@ -78,6 +89,7 @@ class _Playing:
     calls: list[ToolCallBlock] = field(default_factory=list)
     usage: Usage | None = None
     finish: StopReason | None = None
+    maker: str = ""
 
 
 class ScriptedModel:
@@ -111,7 +123,7 @@ class ScriptedModel:
                 yield item
             meta.cancellation.check()
         reason: StopReason = playing.finish or ("tool_calls" if playing.calls else "end")
-        yield Finished(reason, tuple(playing.calls), playing.usage, "scripted")
+        yield Finished(reason, tuple(playing.calls), playing.usage, "scripted", playing.maker)
 
     def _next(self, request: ModelRequest) -> _Round:
         last = _text(request.messages[-1]) if request.messages else ""
@@ -121,10 +133,9 @@ class ScriptedModel:
         raise errors.ModelError("The script is over.")
 
     async def _play(self, step: Step, playing: _Playing, meta: RunMeta, request: ModelRequest) -> StreamItem | None:
-        if "text" in step:
-            return TextDelta(str(step["text"]))
-        if "reasoning" in step:
-            return ReasoningDelta(str(step["reasoning"]))
+        if (said := _said(step)) is not None:
+            playing.maker = MAKER if isinstance(said, ReasoningSealed) else playing.maker
+            return said
         if "call" in step:
             _refuse_unoffered(step["call"], request)
             return self._call(step["call"], playing)
@@ -151,6 +162,14 @@ class ScriptedModel:
         block = ToolCallBlock(call_id, str(call["tool"]), arguments, raw, problem)
         playing.calls.append(block)
         return ToolCallProgress(len(playing.calls) - 1, block.tool, len(raw))
+
+
+def _said(step: Step) -> TextDelta | ReasoningDelta | ReasoningSealed | None:
+    if "text" in step:
+        return TextDelta(str(step["text"]))
+    if "reasoning" in step:
+        return ReasoningDelta(str(step["reasoning"]))
+    return ReasoningSealed(str(step["sealed"]), step.get("alone") is True) if "sealed" in step else None
 
 
 def _refuse_unoffered(call: Mapping[str, Any], request: ModelRequest) -> None:
@@ -200,7 +219,8 @@ async def _sleep(seconds: float | None, meta: RunMeta) -> None:
 def _usage(plain: Mapping[str, Any]) -> Usage:
     cost = plain.get("cost")
     known = None if cost is None else float(cost)
-    return Usage(int(plain.get("input", 0)), int(plain.get("output", 0)), cost_usd=known)
+    told, made, thought = (int(plain.get(name, 0)) for name in ("input", "output", "reasoning"))
+    return Usage(told, made, thought, cost_usd=known)
 
 
 def _error(plain: Mapping[str, Any]) -> errors.ModelError:

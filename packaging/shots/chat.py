@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.context import Account, Overlay, PinnedText
+from desktop.domain.messages import ThinkingFacts
 from desktop.domain.threads import ThreadJob, ThreadRecord
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
@@ -32,6 +33,7 @@ from desktop.presenter.transcript.items import (
     NestedCall,
     NoticeAction,
     NoticePart,
+    ReasoningPart,
     TextPart,
     ToolPart,
     TranscriptItem,
@@ -118,10 +120,12 @@ def sample_items() -> tuple[TranscriptItem, ...]:
         request=request,
         chain=("Workbench",),
     )
+    looking = "The file may have gaps where the step between two rows is longer than six minutes. I read it first."
+    thought = ReasoningPart("p0", looking, facts=ThinkingFacts(12.0, 1_900, "mistral-large"))
     question = "Find the gaps in gauge 7’s March file, check the maintenance log, and write a cleaned copy."
     return (
         TranscriptItem("u1", "human", "You", "14:01", (TextPart("t0", question),)),
-        TranscriptItem("a1", "a", "Workbench", "14:02", (read, TextPart("t1", TABLE), write), live=True),
+        TranscriptItem("a1", "a", "Workbench", "14:02", (thought, read, TextPart("t1", TABLE), write), live=True),
     )
 
 

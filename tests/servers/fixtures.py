@@ -50,6 +50,10 @@ class ProviderSpace:
         """Every request is answered with this status and JSON body."""
         self.rounds({"status": status, "body": body, "headers": headers or {}})
 
+    def strict(self) -> None:
+        """From now on refuse tool rounds whose thinking is missing or altered, as the real ones do."""
+        self._call("/control/strict", True)
+
     def local(self, **servers: Any) -> None:
         """What discovery and model lists find."""
         self._call("/control/local", servers)

@@ -4,7 +4,8 @@
 *space* (``/s/NAME``) with its own script and log, so that one process serves many tests.
 
 Control, under ``/s/NAME/control``: ``POST rounds`` (a list: each model request takes the next, the last one stays),
-``POST local`` (what discovery finds), ``GET requests`` (what came in, and how each ended).
+``POST local`` (what discovery finds), ``POST strict`` (thinking is refused where the real ones do), ``GET requests``
+(what came in, and how each ended).
 
 A round: ``{"status": 200, "headers": {}, "body": json, "steps": [...], "before": seconds}``. Beside the steps of
 wire.py, which have the format around them unless the round says ``"bare": true`` (then ``"bare_status"`` is its
@@ -26,10 +27,12 @@ from aiohttp import web
 
 from tests.servers.clouds import Azure, Bedrock, Gemini, OpenRouter
 from tests.servers.local import LocalServers, local_routes, lowered
+from tests.servers.makers import Issued, refusal
+from tests.servers.responses import Responses
 from tests.servers.signed import signed_well
-from tests.servers.wire import Anthropic, Ollama, OpenAI, Responses
+from tests.servers.wire import Anthropic, Ollama, OpenAI
 
-Wire = OpenAI | Responses | Anthropic | Ollama | Gemini | Bedrock
+Wire = OpenAI | Anthropic | Ollama | Gemini | Bedrock | Responses
 FORMATS: dict[str, type[Wire]] = {
     "openai": OpenAI,
     "anthropic": Anthropic,
@@ -37,8 +40,8 @@ FORMATS: dict[str, type[Wire]] = {
     "gemini": Gemini,
     "azure": Azure,
     "openrouter": OpenRouter,
-    "responses": Responses,
     "bedrock": Bedrock,
+    "responses": Responses,
 }
 DEFAULT: dict[str, Any] = {
     "steps": [{"text": "Hello"}, {"text": " there."}, {"finish": "stop"}, {"usage": {"input": 11, "output": 3}}]
@@ -52,6 +55,8 @@ class Space:
     rounds: list[dict[str, Any]] = field(default_factory=list)
     local: dict[str, Any] = field(default_factory=dict)
     requests: list[dict[str, Any]] = field(default_factory=list)
+    strict: bool = False
+    issued: Issued = field(default_factory=Issued)
 
     def next_round(self) -> dict[str, Any]:
         if not self.rounds:
@@ -129,7 +134,11 @@ async def _answer(request: web.Request, format_: str) -> web.StreamResponse:
         "signed_well": signed_well(request, await request.read()),
     }
     space.requests.append(record)
+    if space.strict and (refused := refusal(format_, body, space.issued)) is not None:
+        record["outcome"] = "refused"
+        return web.json_response(refused[1], status=refused[0])
     round_ = space.next_round()
+    space.issued.played(round_.get("steps", ()))
     try:
         await asyncio.sleep(round_.get("before", 0))
         if round_.get("status", 200) != 200:
@@ -190,6 +199,11 @@ async def _set_local(request: web.Request) -> web.Response:
     return web.Response()
 
 
+async def _set_strict(request: web.Request) -> web.Response:
+    _space(request).strict = await request.json()
+    return web.Response()
+
+
 async def _get_requests(request: web.Request) -> web.Response:
     return web.json_response(_space(request).requests)
 
@@ -203,6 +217,7 @@ def application() -> web.Application:
         [
             web.post("/s/{space}/control/rounds", _set_rounds),
             web.post("/s/{space}/control/local", _set_local),
+            web.post("/s/{space}/control/strict", _set_strict),
             web.get("/s/{space}/control/requests", _get_requests),
         ]
     )

@@ -68,45 +68,6 @@ class OpenAI:
         return b"data: [DONE]\n\n"
 
 
-class Responses:
-    """OpenAI's newer format: events that name what they belong to. Texts and how it ended only."""
-
-    content_type = "text/event-stream"
-
-    def __init__(self, model: str) -> None:
-        self._base = {"id": "resp_1", "object": "response", "created_at": 1, "model": model, "tools": []}
-        self._base |= {"parallel_tool_calls": True, "tool_choice": "auto", "metadata": {}, "instructions": None}
-        self._text = ""
-        self._usage: Mapping[str, int] = {}
-
-    def _event(self, kind: str, **more: Any) -> bytes:
-        return sse({"type": kind, "sequence_number": 1, **more}, kind)
-
-    def opening(self) -> bytes:
-        item = {"id": "msg_1", "type": "message", "role": "assistant", "status": "in_progress", "content": []}
-        begun = {**self._base, "status": "in_progress", "output": []}
-        return self._event("response.created", response=begun) + self._event(
-            "response.output_item.added", output_index=0, item=item
-        )
-
-    def step(self, step: Step) -> bytes:
-        self._usage = step.get("usage", self._usage)
-        if "text" not in step:
-            return b""
-        self._text += step["text"]
-        where = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
-        return self._event("response.output_text.delta", delta=step["text"], **where)
-
-    def closing(self) -> bytes:
-        said = {"type": "output_text", "text": self._text, "annotations": []}
-        item = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [said]}
-        given, made = self._usage.get("input", 0), self._usage.get("output", 0)
-        usage = {"input_tokens": given, "output_tokens": made, "total_tokens": given + made}
-        whole = {**self._base, "status": "completed", "output": [item], "usage": usage}
-        done = self._event("response.output_item.done", output_index=0, item=item)
-        return done + self._event("response.completed", response=whole)
-
-
 class Anthropic:
     """Messages as server-sent events: blocks open, grow and close."""
 

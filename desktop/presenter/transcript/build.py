@@ -19,10 +19,12 @@ from desktop.domain.messages import (
     NoticeBlock,
     ReasoningBlock,
     TextBlock,
+    ThinkingFacts,
     ToolCallBlock,
     ToolResultBlock,
     UnknownBlock,
     Usage,
+    thinking_facts,
     with_media,
 )
 from desktop.domain.text.words import arguments_words, json_beginning, size_of, size_words
@@ -209,12 +211,10 @@ def notice_part(part_id: str, block: NoticeBlock, *, retry_at: float | None = No
 
 
 def simple_part(message_id: str, index: int, block: Block) -> Part | None:
-    """Text, thinking, attachments and notices; tool blocks are handled with their results."""
+    """Text, attachments and notices; tool blocks are handled with their results, thinking with what is known of it."""
     part_id = f"{message_id}:{index}"
     if isinstance(block, TextBlock):
         return TextPart(part_id, block.text) if block.text else None
-    if isinstance(block, ReasoningBlock):
-        return ReasoningPart(part_id, block.text) if block.text else None
     if isinstance(block, GivenBlock):
         return GivenPart(part_id, given_title(block), given_facts(block), block.text)
     if isinstance(block, FileBlock):
@@ -256,7 +256,9 @@ def parts_of(
     parts: list[Part] = []
     calls = 0
     for index, block in enumerate(message.blocks):
-        if isinstance(block, ToolCallBlock):
+        if isinstance(block, ReasoningBlock):
+            _think(parts, f"{message.message_id}:{index}", block)
+        elif isinstance(block, ToolCallBlock):
             calls += 1
             if calls <= CALLS_SHOWN:
                 parts.append(tool_part(message.message_id, block, results.get(block.call_id), begun=begun))
@@ -264,7 +266,31 @@ def parts_of(
             parts.append(part)
     if calls > CALLS_SHOWN:
         parts.append(more_calls(message.message_id, calls))
-    return parts
+    return with_thinking(parts, thinking_facts(message.blocks, message.usage))
+
+
+def _think(parts: list[Part], part_id: str, block: ReasoningBlock) -> None:
+    """Thinking that follows on thinking is one part with it."""
+    last = parts[-1] if parts else None
+    if isinstance(last, ReasoningPart):
+        parts[-1] = replace(last, text="\n\n".join(filter(None, (last.text, block.text))))
+    else:
+        parts.append(ReasoningPart(part_id, block.text))
+
+
+def with_thinking(parts: Sequence[Part], facts: ThinkingFacts | None) -> list[Part]:
+    """The parts of one message, the first of its thinking with what is known of all of it. What the model does not show
+    has one line, and only where it shows nothing."""
+    shown = any(isinstance(part, ReasoningPart) and part.text for part in parts)
+    made: list[Part] = []
+    told = False
+    for part in parts:
+        if isinstance(part, ReasoningPart):
+            if not part.text and (shown or told):
+                continue
+            part, told = part if told else replace(part, facts=facts), True
+        made.append(part)
+    return made
 
 
 def more_calls(message_id: str, calls: int) -> NoticePart:

@@ -212,6 +212,7 @@ class LiveAnswer:
         self._parts = _without_writing(self._parts, event.message_id)
         if event.amended is not None:
             self._parts, self._chunks = _said_anew(self._parts, self._chunks, event.message_id, event.amended)
+        self._thought(event)
         for call in event.tool_calls[:CALLS_SHOWN]:
             self._ensure_call(event.message_id, call)
         if len(event.tool_calls) > CALLS_SHOWN:
@@ -223,6 +224,15 @@ class LiveAnswer:
             self.usage = event.usage if self.usage is None else self.usage.plus(event.usage)
         self.elapsed_ms += event.elapsed_ms
         return True
+
+    def _thought(self, event: MessageClosed) -> None:
+        """What is known of the thinking, once it is over; also where the model has not shown any of it."""
+        if event.thinking is None:
+            return
+        part_id = f"{event.message_id}:reasoning"
+        part = self._parts.get(part_id)
+        shown = part if isinstance(part, ReasoningPart) else ReasoningPart(part_id, "")
+        self._parts[part_id] = replace(shown, facts=event.thinking)
 
     def _rests(self, event: AgentListening) -> bool:
         """The agent of the thread has answered, and waits for the next message."""

@@ -24,7 +24,7 @@ from desktop.domain.messages import (
     usage_to_plain,
 )
 from desktop.domain.threads import MessageRecord, ThreadRecord
-from desktop.services.threads.export_html import as_html
+from desktop.services.threads.export_html import as_html, thinking_title
 
 FORMAT = 1
 
@@ -101,7 +101,7 @@ def block_text(block: Block) -> str:
     if isinstance(block, TextBlock):
         return block.text.strip()
     if isinstance(block, ReasoningBlock):
-        return "\n".join(f"> {line}" for line in ["*Thinking*", "", *block.text.strip().splitlines()])
+        return "\n".join(f"> {line}" for line in [f"*{thinking_title(block)}*", "", *block.text.strip().splitlines()])
     if isinstance(block, ToolCallBlock):
         shown = block.raw if block.arguments is None else _pretty(block.arguments)
         return f"**Calls `{_name(block.tool)}`**\n\n{fence(shown, 'json')}"

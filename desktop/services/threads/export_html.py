@@ -66,12 +66,18 @@ def page(title: str, body: Sequence[str]) -> str:
     )
 
 
+def thinking_title(block: ReasoningBlock) -> str:
+    """``Thinking, 12 s``; what a model wants back with it is for nobody to read."""
+    took = f", {block.seconds:.0f} s" if block.seconds >= 0.5 else ""
+    return f"Thinking{took}" if block.text else f"Thinking{took}, not shown by the model"
+
+
 def block_html(block: Block) -> str:
     """A part of a message."""
     if isinstance(block, TextBlock):
         return _text(block.text)
     if isinstance(block, ReasoningBlock):
-        return _folded("Thinking", f"<p>{escape(block.text)}</p>")
+        return _folded(thinking_title(block), f"<p>{escape(block.text)}</p>")
     if isinstance(block, ToolCallBlock):
         shown = block.raw if block.arguments is None else json.dumps(dict(block.arguments), indent=2, default=str)
         return _folded(f"Calls {block.tool}", _pre(shown))

@@ -46,7 +46,7 @@ def _spoken_part(part: Part, parser: InlineParser, longest: int) -> str:
         return f"{part.title}, {part.facts}"
     if isinstance(part, AttachmentPart):
         return f"Attachment {part.name}"
-    return "Thinking" if isinstance(part, ReasoningPart) else ""
+    return ", ".join(filter(None, (part.title, part.about))) if isinstance(part, ReasoningPart) else ""
 
 
 def _words(markdown: str, parser: InlineParser) -> str:

@@ -118,8 +118,9 @@ class Streamer:
             settings = request_settings(library, call.params)
             if settings.left_out:
                 await call.emit({"k": "left", "n": settings.left_out})
-            arguments = _arguments(call.params, messages, settings.arguments)
-            response = await _within(library.acompletion(**arguments), idle)
+            made = _arguments(call.params, messages, settings.arguments)
+            thinking.ask_sealed(library, made)
+            response = await _within(library.acompletion(**made), idle)
             while not answer.full and (chunk := await _within(_next(response), idle)) is not None:
                 answer.reason = _reason(response) or answer.reason
                 await _take(call, answer, chunk)

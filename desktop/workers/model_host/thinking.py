@@ -223,6 +223,17 @@ def cannot_think(model: str, wire: Sequence[Wire]) -> bool:
     return not (inline or message.get("thinking_blocks") or message.get("reasoning_details"))
 
 
+def ask_sealed(library: Any, made: Wire) -> None:
+    """Where the library goes to OpenAI's Responses API: have the thinking given, encrypted, and nothing kept there."""
+    provider, _, model = made["model"].partition("/")
+    if provider not in ("openai", "azure"):
+        return
+    told = {"tools": made.get("tools"), "reasoning_effort": made.get("reasoning_effort")}
+    known, _ = library.main.responses_api_bridge_check(model, provider, api_base=made.get("api_base"), **told)
+    if known.get("mode") == "responses":
+        made |= {"store": False, "include": ["reasoning.encrypted_content"]}
+
+
 def unasked(made: Wire) -> None:
     """Ask for no thinking."""
     for name in _ASKS:

@@ -13,11 +13,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from desktop.domain.messages import ThinkingFacts
 from desktop.presenter.transcript.items import (
     AttachmentPart,
     NoticeAction,
     NoticePart,
     ReasoningPart,
+    TextPart,
     ToolPart,
     TranscriptItem,
 )
@@ -246,6 +248,16 @@ def test_notices_reasoning_and_versions_act(view: TranscriptView) -> None:
     assert "deep thoughts" not in view.page.messages[0].text()
     press(view, "toggle")
     assert "deep thoughts" in view.page.messages[0].text()
+
+
+def test_thinking_that_the_model_does_not_show_has_its_line_and_nothing_to_open(view: TranscriptView) -> None:
+    facts = ThinkingFacts(12.0, 1900, "claude-sonnet")
+    text = TextPart("t", "So.")
+    view.set_items((TranscriptItem("m", "a", "Agent", "1", (ReasoningPart("r", "", facts=facts), text)),))
+    assert "toggle" not in {spot.kind for spot, _ in view.page.messages[0].spots()}
+    view.set_items((TranscriptItem("m", "a", "Agent", "1", (ReasoningPart("r", "Hm.", facts=facts), text)),))
+    (spot,) = (spot for spot, _ in view.page.messages[0].spots() if spot.kind == "toggle")
+    assert spot.label == "Open the thinking: Thought for 12 s, 1.9k tokens, kept for claude-sonnet only"
 
 
 def test_the_actions_of_a_message_appear_under_the_pointer(view: TranscriptView) -> None:

@@ -17,6 +17,8 @@ from desktop.ui.transcript.pieces.text_box import TextBox
 from desktop.ui.widgets.shown import shown_line
 
 FOLD_HEIGHT = 24
+TITLE_LEFT = 38
+"""Behind the arrow and the glyph."""
 REASONING_CHUNK = 2000
 REASONING_SHOWN = 40_000
 SEVERITIES = {
@@ -48,16 +50,29 @@ class ReasoningPiece(Piece):
         return self.part.live
 
     def _title(self) -> str:
-        return "Thinking" if self.part.live else "Thought"
+        return self.part.title if isinstance(self.part, ReasoningPart) else ""
+
+    def _glyph(self) -> str:
+        return "model"
+
+    def _about(self) -> str:
+        return shown_line(self.part.about) if isinstance(self.part, ReasoningPart) else ""
+
+    @property
+    def _opens(self) -> bool:
+        """Whether there is a text to open."""
+        return bool(self.part.text) or self.part.live
 
     def lay_out(self, look: PageLook, width: float, before: Piece | None) -> None:
         del before
-        words = look.metrics("small").horizontalAdvance(self._title()) + look.px(32)
-        self._toggle = QRectF(-look.px(4), 0, min(words, width), look.px(FOLD_HEIGHT))
+        words = look.metrics("small", 500).horizontalAdvance(self._title()) + look.px(TITLE_LEFT + 12)
+        if about := self._about():
+            words += look.px(8) + look.metrics("small").horizontalAdvance(about)
+        self._toggle = QRectF(-look.px(4), 0, min(words, width + look.px(4)), look.px(FOLD_HEIGHT))
         self.boxes = []
         self.text = ""
         y = look.px(FOLD_HEIGHT)
-        if self.open:
+        if self.open and self._opens:
             text = self.part.text
             if len(text) > REASONING_SHOWN:
                 text = f"… ({len(text) - REASONING_SHOWN:,} characters before)\n" + text[-REASONING_SHOWN:]
@@ -78,28 +93,42 @@ class ReasoningPiece(Piece):
 
     def draw(self, canvas: Canvas, origin: QPointF) -> None:
         look = canvas.look
-        spot = self.spots()[0]
-        canvas.hover_fill(spot, origin)
-        icon = "down" if self.open else "right"
         middle = origin.y() + (look.px(FOLD_HEIGHT) - look.px(14)) / 2
-        canvas.glyph(icon, "text-3", origin.x(), middle, 14)
-        box = QRectF(origin.x() + look.px(20), origin.y(), self._toggle.width(), look.px(FOLD_HEIGHT))
-        room = look.metrics("small").elidedText(self._title(), Qt.TextElideMode.ElideMiddle, int(box.width()))
-        canvas.words(room, box, "small", "text-3")
+        if self._opens:
+            canvas.hover_fill(self.spots()[0], origin)
+            canvas.glyph("down" if self.open else "right", "text-3", origin.x(), middle, 14)
+        x = self._draw_title(canvas, origin, middle)
         if self.part.live:
-            x = box.x() + look.metrics("small").horizontalAdvance(self._title()) + look.px(8)
             canvas.glyph("running", "running", x, middle, 14, canvas.angle)
-        if self.open:
+        if self.open and self._opens:
             bar = QRectF(origin.x() + look.px(6), origin.y() + look.px(28), look.px(2), self.height - look.px(28))
             canvas.painter.fillRect(bar, look.color("border"))
         self.draw_boxes(canvas, origin)
 
+    def _draw_title(self, canvas: Canvas, origin: QPointF, middle: float) -> float:
+        """What it is, and then what is known of it; where the next thing on the line stands."""
+        look = canvas.look
+        canvas.glyph(self._glyph(), "text-3", origin.x() + look.px(18), middle, 14)
+        box = QRectF(origin.x() + look.px(TITLE_LEFT), origin.y(), self._toggle.width(), look.px(FOLD_HEIGHT))
+        room = self._toggle.right() - look.px(TITLE_LEFT)
+        for words, token, weight in ((self._title(), "text-2", 500), (self._about(), "text-3", 400)):
+            metrics = look.metrics("small", weight)
+            fitting = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, int(room) + 1) if words else ""
+            canvas.words(fitting, box, "small", token, weight)
+            taken = metrics.horizontalAdvance(fitting) + look.px(8) if fitting else 0
+            box.setLeft(box.left() + taken)
+            room -= taken
+        return box.left()
+
     def spots(self) -> Sequence[Spot]:
+        if not self._opens:
+            return ()
         verb = "Fold" if self.open else "Open"
         return (Spot("toggle", f"{self.key}/head", self._toggle, f"{verb} {self._called()}", self.key),)
 
     def _called(self) -> str:
-        return "the reasoning"
+        about = self._about()
+        return f"the thinking: {self._title()}{', ' if about else ''}{about}"
 
     def more(self) -> None:
         """There is no more than it shows."""
@@ -120,6 +149,9 @@ class GivenPiece(ReasoningPiece):
     def _title(self) -> str:
         assert isinstance(self.part, GivenPart)
         return shown_line(f"{self.part.title} · {self.part.facts}")
+
+    def _glyph(self) -> str:
+        return "server"
 
     def _called(self) -> str:
         return self._title()

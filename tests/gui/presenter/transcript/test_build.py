@@ -198,3 +198,31 @@ def test_a_card_says_in_words_who_decided_and_nothing_where_nobody_had_to() -> N
     assert detail(decision="deny", by="closed", category="write") == "Not answered: Assent was closed."
     assert detail(decision="deny", by="user", reason="not now") == "Denied by you.\nReason: not now"
     assert detail() == ""
+
+
+def thought_of(*blocks, **more):
+    return build_items([record("a", "assistant", *blocks, side="a", **more)])[0].parts
+
+
+def test_thinking_says_how_long_it_took_how_much_it_was_and_who_alone_gets_it_again():
+    call = ToolCallBlock("c1", "read_file", {"path": "a"})
+    kept = ReasoningBlock("hm", "seal", "work anthropic claude-sonnet", 11.6)
+    part, *_ = thought_of(kept, call, usage=Usage(10, 2000, 1900))
+    assert (part.title, part.about) == ("Thought for 12 s", "1.9k tokens, kept for claude-sonnet only")
+    part, *_ = thought_of(kept, TextBlock("so"))
+    assert (part.title, part.about) == ("Thought for 12 s", "")
+    part, *_ = thought_of(ReasoningBlock("old"))
+    assert (part.title, part.about) == ("Thought", "")
+    part, *_ = thought_of(ReasoningBlock("long", seconds=185.0))
+    assert part.title == "Thought for 3 min 5 s"
+
+
+def test_pieces_of_thinking_that_meet_are_one_part_and_what_is_not_shown_has_a_line_only_where_nothing_is():
+    hidden = ReasoningBlock("", "seal", "m", 4.0)
+    part, text = thought_of(ReasoningBlock("one", "s", "m", 3.0), hidden, ReasoningBlock("two"), TextBlock("so"))
+    assert (part.text, part.title, text.markdown) == ("one\n\ntwo", "Thought for 7 s", "so")
+    parts = thought_of(ReasoningBlock("one"), TextBlock("so"), hidden, ReasoningBlock("more"), hidden)
+    assert [getattr(part, "text", "") for part in parts] == ["one", "", "more"]
+    part, *_ = thought_of(hidden, ToolCallBlock("c1", "read_file", {}), usage=Usage(1, 900, 800))
+    assert (part.text, part.title) == ("", "Thought for 4 s")
+    assert part.about == "800 tokens, kept for m only, not shown by the model"

@@ -6,7 +6,7 @@ import pytest
 
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import Decision, PermissionRequest
-from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
+from desktop.domain.messages import NoticeBlock, ThinkingFacts, ToolCallBlock, Usage
 from desktop.domain.runs.events import (
     MessageClosed,
     MessageOpened,
@@ -72,6 +72,22 @@ def test_thinking_comes_before_the_text_and_stops_when_it_begins():
     )
     reasoning, text = answer.item().parts
     assert (reasoning.text, reasoning.live, text.markdown) == ("hm", False, "so")
+
+
+def closed(thinking):
+    return MessageClosed(**AT, message_id="m", stop_reason="tool_calls", thinking=thinking)
+
+
+def test_thinking_that_is_over_says_the_same_as_when_it_is_read_later():
+    facts = ThinkingFacts(11.6, 1900, "claude-sonnet")
+    answer, _ = play(opened(), ReasoningArrived(**AT, message_id="m", text="hm"), closed(facts))
+    (part,) = answer.item().parts
+    assert (part.text, part.live, part.facts) == ("hm", False, facts)
+    hidden, _ = play(opened(), closed(facts))
+    (part,) = hidden.item().parts
+    assert (part.text, part.facts) == ("", facts)
+    none, _ = play(opened(), closed(None))
+    assert none.item().parts == ()
 
 
 @pytest.mark.spec("R-UI-1")

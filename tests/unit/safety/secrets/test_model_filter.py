@@ -8,7 +8,15 @@ import pytest
 
 from desktop.domain.errors import ModelBadRequest, ModelStreamBroken
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.models import Finished, ModelRef, ModelRequest, ReasoningDelta, TextDelta, ToolCallProgress
+from desktop.domain.models import (
+    Finished,
+    ModelRef,
+    ModelRequest,
+    ReasoningDelta,
+    ReasoningSealed,
+    TextDelta,
+    ToolCallProgress,
+)
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.meta import RunMeta
 from desktop.safety.secrets.model_filter import MaskedModel
@@ -88,3 +96,29 @@ async def test_what_a_server_says_of_a_failure_is_masked_in_every_writing() -> N
     assert "[REDACTED]" in str(caught.value)
     assert base64.b64encode(KEY.encode()).decode()[4:16] not in "".join(str(caught.value).split())
     assert caught.value.next_step == "Look at [REDACTED]"
+
+
+@pytest.mark.spec("R-MOD-4", "R-SEC-1")
+@pytest.mark.parametrize("size", [1, 3, 100])
+async def test_thinking_that_held_a_key_goes_back_to_nobody_for_its_maker_would_refuse_what_was_masked(
+    size: int,
+) -> None:
+    words = f"The key {KEY} is short."
+    pieces = [ReasoningDelta(words[at : at + size]) for at in range(0, len(words), size)]
+    items = await said(Server(*pieces, ReasoningSealed("s"), Finished("end", maker="m")))
+    assert text_of(items, ReasoningDelta) == "The key [REDACTED] is short."
+    assert not any(isinstance(item, ReasoningSealed) for item in items)
+    assert items[-1].maker == ""
+
+
+@pytest.mark.spec("R-MOD-4", "R-SEC-1")
+async def test_a_seal_that_holds_a_key_is_dropped_and_any_other_comes_with_its_thinking() -> None:
+    kept = (ReasoningDelta("Quite "), ReasoningDelta("so."), ReasoningSealed("s"), Finished("end", maker="m"))
+    items = await said(Server(*kept))
+    assert text_of(items, ReasoningDelta) == "Quite so."
+    assert items[-2:] == list(kept[-2:])
+    first = [type(item) for item in items].index(ReasoningSealed)
+    assert not any(isinstance(item, ReasoningDelta) for item in items[first:])
+    dropped = await said(Server(ReasoningSealed(f'{{"details":[{{"text":"{KEY}"}}]}}'), Finished("end", maker="m")))
+    assert [type(item) for item in dropped] == [Finished]
+    assert dropped[-1].maker == ""
