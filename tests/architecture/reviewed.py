@@ -81,6 +81,7 @@ LATE_IMPORTS: dict[str, str] = {
     "desktop/workers/keyring_host/host.py": "keyring takes 60 ms and may hang; a test hands the host another one",
     "desktop/workers/model_host/clouds.py": "botocore, in a thread, to sign with an access key (90 ms, 11 MB)",
     "desktop/workers/model_host/library.py": "litellm and openai take 5 s, and their types as long for mypy",
+    "desktop/workers/model_host/mends.py": "parts of litellm, which take seconds, put right once it is loaded",
     "desktop/workers/python_skill/host.py": "resource does not exist on Windows",
 }
 

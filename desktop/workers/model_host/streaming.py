@@ -66,12 +66,19 @@ class StreamedAnswer:
     """What has come so far."""
 
     text: int = 0
+    """Characters of text."""
     thought: int = 0
+    """Characters of thinking."""
     calls: Collector = field(default_factory=Collector)
+    """Calls of tools."""
     seals: Seals = field(default_factory=Seals)
+    """What the thinking is given back with."""
     full: bool = False
-    reason: str = ""  # why it ended, once the provider has said so
+    """Whether more came than is taken."""
+    reason: str = ""
+    """Why it ended, once the provider has said so."""
     told_at: dict[int, float] = field(default_factory=dict)
+    """When it was last told how far a call is, by its number."""
 
     @property
     def begun(self) -> bool:

@@ -16,15 +16,22 @@ _TEXTS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 @dataclass
 class Collected:
-    """One call being written. ``problem`` is for the model, empty when there is none; ``signature`` is Gemini's."""
+    """One call being written."""
 
     index: int
+    """Its number in the answer."""
     call_id: str = ""
+    """The provider's id of it."""
     signature: str = ""
+    """Gemini's of the thinking that led to it."""
     name: str = ""
+    """Of the tool."""
     pieces: list[str] = field(default_factory=list)
+    """Its arguments as JSON, as they came."""
     characters: int = 0
+    """How many of them have come."""
     problem: str = ""
+    """What is wrong with it, for the model; empty where nothing is."""
 
 
 class Collector:
