@@ -24,6 +24,7 @@ from desktop.settings.groups.other_apps import OtherApps
 from desktop.settings.groups.security import DENIED_HERE, Security
 from desktop.settings.groups.skills import Skills
 from desktop.settings.groups.tools import ENVIRONMENT_WINDOWS, ToolSettings
+from desktop.settings.groups.web import WebSettings
 from desktop.settings.spec import Setting, build, flat, settings_of
 
 
@@ -37,6 +38,8 @@ class Settings:
     """Which model is asked."""
     tools: ToolSettings = field(default_factory=ToolSettings)
     """What holds for tools."""
+    web: WebSettings = field(default_factory=WebSettings)
+    """What agents search the web with."""
     security: Security = field(default_factory=Security)
     """What holds for approvals."""
     chat: Chat = field(default_factory=Chat)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from desktop.workers.child import ChildProcess, ChildSpec
@@ -14,10 +14,14 @@ SERVICE = "web-host"
 SCRIPT = Path(__file__).parent / "web_host" / "__main__.py"
 
 
-def web_host(*, launcher: str = "", environ: Mapping[str, str] | None = None) -> ChildProcess:
+def web_host(
+    *, launcher: str = "", environ: Mapping[str, str] | None = None, secrets: Callable[[], Iterable[str]] = tuple
+) -> ChildProcess:
     """The web host, started by the first call and again by one that comes after it has ended for want of calls.
 
-    ``launcher``: the file that shuts it in; "": nothing does."""
+    ``launcher``: the file that shuts it in; "": nothing does. ``secrets`` gives the values to keep out of what is told
+    of its stderr."""
     found = os.environ if environ is None else environ
     argv = (sys.executable, "-I", "-X", "utf8", str(SCRIPT), launcher)
-    return ChildProcess(ChildSpec(SERVICE, argv, network_environment(found), folder=os.sep, on_demand=True))
+    spec = ChildSpec(SERVICE, argv, network_environment(found), folder=os.sep, on_demand=True)
+    return ChildProcess(spec, secrets=secrets)

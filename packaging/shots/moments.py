@@ -120,7 +120,7 @@ def _settings(stage: Any, title: str) -> Any:
 
 def _edit(stage: Any) -> QWidget:
     stage.setup.set(connections=samples.CONNECTIONS)
-    _settings(stage, "Models and keys").findChild(ModelsPage)._edits["lab"].click()
+    _settings(stage, "Models and keys").findChild(ModelsPage).cards.edits["lab"].click()
     return cast(QWidget, stage.window)
 
 

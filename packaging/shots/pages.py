@@ -49,7 +49,7 @@ from shots.other_agents import SampleOtherAgents, asks_request
 from shots.other_apps import SampleOtherApps
 from shots.reach import WORK, SampleReach
 from shots.sheet import ComponentSheet
-from shots.web import web_request
+from shots.web import SampleSearches, search_request, web_request
 
 SIZE = (1280, 800)
 SMALL = (960, 600)
@@ -102,6 +102,7 @@ class Stage:
             boundaries=self.boundaries,
             cli=self.cli,
             keys=self.keys,
+            searches=SampleSearches(),
             mcp=self.mcp,
             reach=self.reach,
             kept=SampleKept(),
@@ -422,6 +423,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-approval-argv": _vector,
     **{f"22-outcome{size}": lambda stage: _asked(stage, outcomes.outcome_request()) for size in ("", "-960", "-1440")},
     **{f"27-web{size}": lambda stage: _asked(stage, web_request()) for size in ("", "-960", "-1440")},
+    **{f"27-search{size}": lambda stage: _asked(stage, search_request()) for size in ("", "-960", "-1440")},
     "27-web-punycode": lambda stage: _asked(stage, web_request("http://bücher.example:8080/" + "a/" * 120)),
     "22-outcome-binary": lambda stage: _asked(stage, outcomes.outcome_request(binary=True)),
     "22-outcome-nothing": lambda stage: _asked(stage, outcomes.nothing_changed()),
@@ -442,6 +444,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
         for size in ("", "-960")
     },
     "07-models": lambda s: _settings(s, "Models and keys"),
+    **{f"07-web-search{size}": lambda s: _settings(s, "Web search") for size in ("", "-960", "-1440")},
     "07-appearance": lambda s: _settings(s, "Appearance"),
     "07-agents": lambda s: _settings(s, "Agents"),
     "07-tools": lambda s: _settings(s, "Tools"),
@@ -491,6 +494,7 @@ ALSO_AT_200 = (
     "02-dialog-over-thread",
     "08-first-run",
     "07-models",
+    "07-web-search",
     "06-skills",
     "06-skills-form",
     "07-boundaries",

@@ -275,7 +275,7 @@ class SampleSetup(QObject):
         self.looking = False
         self.testing = False
         self.connections: tuple[Connection, ...] = ()
-        self.providers = PROVIDERS
+        self.providers: tuple[ProviderInfo, ...] = PROVIDERS
         self.keyring_note = ""
         self.look_for_keyring = lambda: None
         self.default_model = "ollama/qwen3:30b"

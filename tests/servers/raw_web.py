@@ -1,6 +1,8 @@
 """A server of plain bytes on this computer, for pages that no well-behaved server sends."""
 
 import asyncio
+import json
+import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -9,11 +11,13 @@ Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
 class RawWeb:
-    """Answers each path with bytes, or with what a function writes. ``seen`` are the requests."""
+    """Answers each path with bytes, or with what a function writes. ``seen`` are the requests, ``bodies`` what was sent
+    with them."""
 
     def __init__(self) -> None:
         self.answers: dict[str, bytes | Answer] = {}
         self.seen: list[str] = []
+        self.bodies: list[bytes] = []
         self.port = 0
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
@@ -25,6 +29,14 @@ class RawWeb:
         head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n{headers}\r\n"
         self.answers[path] = head.encode() + data
 
+    def answer(self, path: str, value: object, *, status: int = 200, headers: str = "") -> None:
+        """JSON with a status."""
+        data = json.dumps(value).encode()
+        head = (
+            f"HTTP/1.1 {status} Said\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n{headers}\r\n"
+        )
+        self.answers[path] = head.encode() + data
+
     def redirect(self, path: str, to: str) -> None:
         self.answers[path] = f"HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n".encode()
 
@@ -32,6 +44,8 @@ class RawWeb:
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             self.seen.append(head)
+            length = re.search(r"(?im)^content-length: (\d+)", head)
+            self.bodies.append(await reader.readexactly(int(length[1])) if length is not None else b"")
             answer = self.answers.get(head.split(" ")[1].partition("?")[0])
             if callable(answer):
                 await answer(writer)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,14 +10,12 @@ from desktop.app.wiring.keys import KeyServices
 from desktop.domain.approval.rule_book import RuleBook
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import SafetySettings
-from desktop.domain.web.proxies import proxies_of
 from desktop.safety.boundary.consents import Consents
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.boundary.searching import BoundarySearch
 from desktop.safety.boundary.session_grants import SessionGrants
 from desktop.safety.changes.apply import JournaledApplier
-from desktop.safety.confinement import launcher
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.memory import limit_of
@@ -40,14 +36,12 @@ from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.builtin.finding import FindFiles, FindText
 from desktop.tools.builtin.rehearsals import CommandsInCopies
 from desktop.tools.builtin.shell import Bash
-from desktop.tools.builtin.web_fetch import WebFetch
 from desktop.tools.cli.services import CliServices
 from desktop.tools.documents.reader import DocumentReader
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.child import ChildProcess
 from desktop.workers.document_child import document_host
 from desktop.workers.file_search_child import file_search
-from desktop.workers.web_child import web_host
 
 CHANGES = "data/changes"
 """Where in the home the journals of changes are."""
@@ -173,10 +167,3 @@ def add_finding(boundary: BoundaryServices, safety: Callable[[], SafetySettings]
     boundary.tools.register(FindText(*shared, boundary.versions))
     boundary.tools.register(FindFiles(*shared))
     return search
-
-
-def add_web(boundary: BoundaryServices, safety: Callable[[], SafetySettings]) -> ChildProcess:
-    """The tool that reads pages of the web; the process for it, which runs while somebody does."""
-    web = web_host(launcher=launcher.__file__ if sys.platform == "linux" else "")
-    boundary.tools.register(WebFetch(web, safety, proxies_of(os.environ)))
-    return web

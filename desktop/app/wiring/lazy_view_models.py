@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from desktop.app.door.host import Door
 from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.boundary import safety_of
+from desktop.app.wiring.connections import saved_searches
 from desktop.app.wiring.outside import start_words
 from desktop.app.wiring.services import Services
 from desktop.domain.keyring import referred_to
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from desktop.presenter.settings import reach as settings_reach
     from desktop.presenter.settings.boundaries import BoundariesViewModel
     from desktop.presenter.settings.cli_tools import CliToolsViewModel
+    from desktop.presenter.settings.connections import searches as settings_searches
+    from desktop.presenter.settings.connections.searches import SearchesViewModel
     from desktop.presenter.settings.grants import GrantsViewModel
     from desktop.presenter.settings.keys import KeysViewModel
     from desktop.presenter.settings.middleware import MiddlewareViewModel
@@ -68,6 +71,7 @@ else:
     settings_middleware = lazy_module("desktop.presenter.settings.middleware")
     settings_other_agents = lazy_module("desktop.presenter.settings.other_agents")
     settings_other_apps = lazy_module("desktop.presenter.settings.other_apps")
+    settings_searches = lazy_module("desktop.presenter.settings.connections.searches")
     settings_reach = lazy_module("desktop.presenter.settings.reach")
     skills_editing = lazy_module("desktop.presenter.skills.editing")
     skills_importing = lazy_module("desktop.presenter.skills.importing")
@@ -171,11 +175,24 @@ class LazyModels:
         )
 
     @cached_property
+    def searches(self) -> SearchesViewModel:
+        """The view-model of the settings page Web search."""
+        services = self.services
+        saved = saved_searches(services)
+        made = settings_searches.SearchesViewModel(services.searches, services.secrets, self.bridge, saved)
+        services.secrets.on_late.append(made.keyring_answered)
+        return made
+
+    @cached_property
     def keys(self) -> KeysViewModel:
         """The view-model of the settings page Keyring."""
         services = self.services
         made = settings_keys.KeysViewModel(
-            services.tool_secrets, services.secrets, self.setup, self.bridge, lambda: _secret_uses(services)
+            services.tool_secrets,
+            services.secrets,
+            (self.setup, self.searches),
+            self.bridge,
+            lambda: _secret_uses(services),
         )
         for declared in (self.cli, self.mcp):
             declared.changed.connect(made.refresh)

@@ -17,7 +17,7 @@ from desktop.agents.skill.offers import Offers
 from desktop.app.home.unfinished import sweep_of
 from desktop.app.wiring.acp import other_agents
 from desktop.app.wiring.agents import AgentServices, open_agents
-from desktop.app.wiring.boundary import BoundaryServices, ChangeLimits, add_finding, add_web, open_boundary, safety_of
+from desktop.app.wiring.boundary import BoundaryServices, ChangeLimits, add_finding, open_boundary, safety_of
 from desktop.app.wiring.cli_tools import cli_tools
 from desktop.app.wiring.code import open_code
 from desktop.app.wiring.keys import KeyServices, open_keys
@@ -26,6 +26,7 @@ from desktop.app.wiring.outside import outside_calls
 from desktop.app.wiring.rules import RuleServices, open_rules
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
+from desktop.app.wiring.web import add_web, follow_searches
 from desktop.domain.approval.permission import Asker
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.models import Connection, ModelRef
@@ -126,7 +127,7 @@ async def _services(
 ) -> Services:
     # What everything below asks: definitions of agents, secrets, tasks, events.
     agent_files = await open_agents(settings, home, RESOURCES / "agents")
-    keys = await open_keys(store.state, lambda: _connections(settings))
+    keys = await open_keys(store.state, lambda: (*_connections(settings), *settings.current.web.search))
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
     store.audit.mask = redactor.mask_known
 
@@ -135,7 +136,7 @@ async def _services(
     safety = safety_of(settings, home, grants)
     boundary = await open_boundary(home, safety, keys, store, ChangeLimits(settings), owner.spawn)
     rules = await open_rules(store, redactor, boundary.tools, safety, boundary.policy, allowed)
-    search, web = add_finding(boundary, safety, rules.book), add_web(boundary, safety)
+    search, web = add_finding(boundary, safety, rules.book), add_web(boundary.tools, safety, keys, settings)
     log = RedactedLog(store.audit, redactor)
     askers = Askers(asker)
     thread_modes = ThreadModes(store, bus, lambda: _unconfined(boundary.confinement))
@@ -205,6 +206,7 @@ async def _services(
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)
     _keep_skills(skills, settings, home, owner)
+    follow_searches(settings, skills)
     _keep_changes(boundary, settings, owner)
     sweep = sweep_of(home, skills.fabric.roots, agent_files.folders)
     owner.spawn(asyncio.to_thread(sweep), "files: what an earlier start had not finished")
@@ -243,7 +245,8 @@ async def _services(
         person_files=_person_files(settings, cli, mcp, owner),
         child=child,
         search=search,
-        web=web,
+        web=web.child,
+        searches=web.searches,
         code=code,
         modes=modes,
         thread_modes=thread_modes,

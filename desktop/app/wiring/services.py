@@ -45,6 +45,7 @@ from desktop.supervision.askers import Askers
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.acp.sessions import AcpSessions
+from desktop.tools.builtin.search_services import SearchServices
 from desktop.tools.cli.tools import CliTools
 from desktop.tools.mcp.servers import McpServers
 from desktop.tools.registry import ToolRegistry
@@ -94,7 +95,9 @@ class Services:
     search: Child
     """The process that searches trees."""
     web: Child
-    """The process that reads pages of the web."""
+    """The process that reads pages of the web, and searches."""
+    searches: SearchServices
+    """What agents search the web with."""
     code: CodeSandbox
     """The sandbox of code that models write."""
     modes: ToolModes

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from desktop.ui.settings.models import page as models_page
     from desktop.ui.settings.other_agents import page as other_agents_page
     from desktop.ui.settings.other_apps import page as other_apps_page
+    from desktop.ui.settings.web_search import page as web_search_page
 else:
     agents_page = lazy_module("desktop.ui.settings.agents.page")
     boundaries_grants = lazy_module("desktop.ui.settings.boundaries.grants")
@@ -44,6 +45,7 @@ else:
     models_page = lazy_module("desktop.ui.settings.models.page")
     other_agents_page = lazy_module("desktop.ui.settings.other_agents.page")
     other_apps_page = lazy_module("desktop.ui.settings.other_apps.page")
+    web_search_page = lazy_module("desktop.ui.settings.web_search.page")
 
 
 Declared = TypeVar("Declared", "CliToolsViewModel", "McpServersViewModel")
@@ -112,6 +114,13 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "lock",
         words=("API key", "secret", "password", "credential", "token"),
         build=lambda m, _: keys_page.KeysPage(m.views.keys),
+    ),
+    PageRow(
+        "Web search",
+        "Web search",
+        "search",
+        words=("internet", "API key", "SearXNG", "Brave", "Tavily", "Exa", "Google", "search engine"),
+        build=lambda m, _: web_search_page.WebSearchPage(m.views.searches),
     ),
     PageRow(
         "Appearance",

@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from desktop.app.door.host import Door
 from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.agent_looks import follow_agents
+from desktop.app.wiring.connections import saved_models
 from desktop.app.wiring.lazy_view_models import LazyModels
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import named_in_messages
 from desktop.domain.approval.call_facts import CallFacts
 from desktop.domain.approval.judgement import Category
-from desktop.domain.errors import KnownError, SecretsUnavailable
+from desktop.domain.errors import KnownError
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.domain.models import Connection, ModelRef
+from desktop.domain.models import ModelRef
 from desktop.domain.runs.events import ContextMeasured
 from desktop.domain.safety import Access
 from desktop.domain.servers.mcp_names import canonical
@@ -46,7 +47,6 @@ from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.projects.page import ProjectsViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.settings.agents_editing import AgentsViewModel, ChatAgents
-from desktop.presenter.settings.connection_trials import Saved
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.settings.page import SettingsViewModel
 from desktop.presenter.shell.window import PaletteRow, ShellViewModel
@@ -123,7 +123,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     board = LiveThreads()
     agents = ChatAgents(services.agents)
     board.titles.update(agents)
-    setup = ModelSetupViewModel(services.models.catalogue, services.secrets, bridge, _saved(services))
+    setup = ModelSetupViewModel(services.models.catalogue, services.secrets, bridge, saved_models(services))
     chat = ChatViewModel(services.chats, bridge, board)
     chat.post = services.inboxes.post
     given = _given(services, bridge)
@@ -236,43 +236,6 @@ def _rules(services: Services, bridge: Bridge, approvals: ApprovalsViewModel, ch
 def _described(setup: ModelSetupViewModel, services: Services, ref: str) -> tuple[str, int | None]:
     """A model's name and window, as last known until the models were listed."""
     return setup.describe(ref)[0], services.windows(ModelRef.parse(ref))
-
-
-def _saved(services: Services) -> Saved:
-    settings = services.settings
-
-    async def keep_connections(connections: Sequence[Connection]) -> None:
-        await settings.update("models.connections", tuple(connections))
-
-    async def keep_default(ref: str) -> None:
-        await settings.update("models.default", ref)
-
-    async def note() -> str:
-        if services.secrets.waiting:
-            return (
-                "Your keyring has not taken the key yet: your system may be asking for a password. Until it is "
-                "answered, the key is forgotten when Assent is closed."
-            )
-        report = await services.secrets.probe()
-        return "" if report.usable else f"{report.sentence} Keys are forgotten when Assent is closed."
-
-    async def there() -> str:
-        try:
-            await services.secrets.backend_name()
-        except SecretsUnavailable as error:
-            return f"{error} Keys are forgotten when Assent is closed."
-        return ""
-
-    return Saved(
-        connections=lambda: settings.current.models.connections,
-        keep_connections=keep_connections,
-        default_model=lambda: settings.current.models.default,
-        keep_default_model=keep_default,
-        keyring_note=note,
-        key_place=services.secrets.place_of,
-        keyring_waiting=lambda: services.secrets.waiting,
-        keyring_there=there,
-    )
 
 
 def _given(services: Services, bridge: Bridge) -> FromServers:

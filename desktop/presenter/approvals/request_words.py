@@ -36,6 +36,10 @@ WEB_HOLDS = (
     "A page can hold text that tries to steer the model. The mark helps it notice; it is no guarantee. "
     "Allow once is for this address; the other answers are for every page of the host. Activity lists each host."
 )
+SEARCH_HOLDS = (
+    "Titles and snippets can hold text that tries to steer the model. The mark helps it notice; it is no guarantee. "
+    "Allow once is for this search; the other answers are for every search with this service."
+)
 HIDDEN = (
     "This call contains characters that are invisible or change the order of what you read. "
     "They are written out as \\u{…}."
@@ -95,6 +99,8 @@ def confinement_words(request: PermissionRequest) -> str:
         return HOLDS_AFTER_CHANGE if request.stale else HOLDS_FOR_FILES
     if request.preview.get("kind") == "web":
         return WEB_HOLDS
+    if request.preview.get("kind") == "search":
+        return SEARCH_HOLDS
     confinement = request.preview.get("confinement")
     if confinement:
         return shown_line(str(confinement))

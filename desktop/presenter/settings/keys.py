@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
@@ -20,7 +20,7 @@ from desktop.domain.text.words import count_words
 if TYPE_CHECKING:
     from desktop.domain.models import Connection, SecretStore
     from desktop.presenter.events.bridge import Bridge
-    from desktop.presenter.settings.model_setup import ModelSetupViewModel
+    from desktop.presenter.settings.connections.page import ConnectionsViewModel
     from desktop.safety.secrets.tool_secrets import ToolSecrets
 
 KeyState = Literal["looking", "kept", "waiting", "session", "missing", "silent", "not_agreed", "never"]
@@ -100,39 +100,38 @@ class KeysViewModel(QObject):
         self,
         tools: ToolSecrets,
         secrets: SecretStore,
-        setup: ModelSetupViewModel,
+        setups: Sequence[ConnectionsViewModel[Any]],
         bridge: Bridge,
         uses: Callable[[], Iterable[Use]],
     ) -> None:
         super().__init__()
-        self._tools, self._secrets, self._setup, self._bridge = tools, secrets, setup, bridge
+        self._tools, self._secrets, self._setups, self._bridge = tools, secrets, tuple(setups), bridge
         self._uses = uses
         self._states: dict[str, KeyState] = {}
         self._note = ""
         self._looking = self._again = self._wanted = False
-        setup.changed.connect(self._setup_changed)
-        setup.tested.connect(self._tested)
-        setup.keys_moved.connect(self.refresh)
-        self._connections = tuple(setup.connections)
+        for setup in self._setups:
+            setup.changed.connect(self._setup_changed)
+            setup.tested.connect(self._tested)
+            setup.keys_moved.connect(self.refresh)
+        self._connections = self._all_connections()
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
     @property
     def note(self) -> str:
         """Why keys cannot be kept by the system, or ""."""
-        return self._note or self._setup.keyring_note
+        return self._note or next((setup.keyring_note for setup in self._setups if setup.keyring_note), "")
 
     @property
     def providers(self) -> tuple[ProviderKeyRow, ...]:
         """Connections with a key."""
         return tuple(
             ProviderKeyRow(
-                at.connection_id,
-                at.title,
-                tuple(self._setup.info(at).secrets),
-                self._states.get(at.connection_id, "looking"),
+                at.connection_id, at.title, tuple(setup.info(at).secrets), self._states.get(at.connection_id, "looking")
             )
-            for at in self._setup.connections
+            for setup in self._setups
+            for at in setup.connections
             if at.secret_name
         )
 
@@ -179,7 +178,7 @@ class KeysViewModel(QObject):
             while True:
                 self._again = False
                 self._note = ""
-                for at in tuple(self._setup.connections):
+                for at in self._all_connections():
                     if at.secret_name:
                         self._states[at.connection_id] = await self._state(self._length_of_key, at)
                 self._states[str(TOKEN)] = await self._state(self._length_of_token, TOKEN)
@@ -217,8 +216,16 @@ class KeysViewModel(QObject):
             return "missing"
         return place if place in ("waiting", "session") else "kept"
 
+    def _all_connections(self) -> tuple[Connection, ...]:
+        return tuple(at for setup in self._setups for at in setup.connections)
+
+    def _of(self, connection_id: str) -> ConnectionsViewModel[Any]:
+        """Whose connection this is."""
+        own = (one for one in self._setups if any(at.connection_id == connection_id for at in one.connections))
+        return next(own, self._setups[0])
+
     def _setup_changed(self) -> None:
-        connections = tuple(self._setup.connections)
+        connections = self._all_connections()
         if connections != self._connections:
             self._connections = connections
             self.refresh()
@@ -239,20 +246,21 @@ class KeysViewModel(QObject):
 
     def test_provider(self, connection_id: str) -> None:
         """Try the kept key with one request."""
-        self._setup.test_connection(connection_id)
+        self._of(connection_id).test_connection(connection_id)
 
     def replace_provider(self, connection_id: str, secrets: dict[str, str]) -> None:
         """Test another key; the old one stays until the new one works."""
-        self._setup.replace_key(connection_id, secrets)
+        self._of(connection_id).replace_key(connection_id, secrets)
 
     def delete_provider(self, connection_id: str) -> None:
         """Forget the key and keep the connection."""
 
         async def work() -> str:
-            at = next((at for at in self._setup.connections if at.connection_id == connection_id), None)
+            setup = self._of(connection_id)
+            at = next((at for at in setup.connections if at.connection_id == connection_id), None)
             if at is None:
                 return ""
-            for name in self._setup.info(at).secret_names(at.secret_name).values():
+            for name in setup.info(at).secret_names(at.secret_name).values():
                 await self._secrets.delete(name)
             return "The key is deleted. The connection stays, and needs another key."
 

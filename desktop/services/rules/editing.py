@@ -75,7 +75,7 @@ class RuleService:
     def propose(self, request: PermissionRequest) -> RuleDraft:
         """The narrowest rule that would have answered this request: in a project it holds there alone."""
         known = {"path": request.paths[0]} if len(request.paths) == 1 and "path" in request.arguments else {}
-        if request.preview.get("kind") == "web":
+        if request.preview.get("kind") in ("web", "search"):
             known["host"] = str(request.preview["host"])
         text = proposed(request.tool, request.arguments, known)
         return RuleDraft(text, "allow", request.project, origin="request")

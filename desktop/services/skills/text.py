@@ -20,6 +20,7 @@ from desktop.tools.builtin.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE
 from desktop.tools.builtin.finding import FIND_FILES, FIND_TEXT
 from desktop.tools.builtin.shell import BASH
 from desktop.tools.builtin.web_fetch import WEB_FETCH
+from desktop.tools.builtin.web_search import WEB_SEARCH
 
 ARGUMENTS = "arguments"
 """The argument by which a skill in words is told what follows its name."""
@@ -43,6 +44,7 @@ _NAMES = ", ".join(
         ("WebFetch", WEB_FETCH),
     )
 )
+_NAMES += f", WebSearch is {WEB_SEARCH.provider_name} (where a search is offered)"
 
 
 def of_agent_skills(definition: SkillDef) -> bool:

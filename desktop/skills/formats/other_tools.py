@@ -29,6 +29,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "List": ("list-directory",),
     "Grep": ("find-text",),
     "WebFetch": ("web-fetch",),
+    "WebSearch": ("web-search",),
     "Skill": ("skill-list", "skill-describe", "skill-invoke"),
 }
 """Names of Claude Code's tools, and ours that do what they are for."""

@@ -11,8 +11,9 @@ from desktop.tools.builtin.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE
 from desktop.tools.builtin.finding import FIND_FILES, FIND_TEXT
 from desktop.tools.builtin.shell import BASH
 from desktop.tools.builtin.web_fetch import WEB_FETCH
+from desktop.tools.builtin.web_search import WEB_SEARCH
 
-_SPECS = (READ_FILE, LIST_DIRECTORY, FIND_TEXT, FIND_FILES, WRITE_FILE, EDIT_FILE, BASH, WEB_FETCH)
+_SPECS = (READ_FILE, LIST_DIRECTORY, FIND_TEXT, FIND_FILES, WRITE_FILE, EDIT_FILE, BASH, WEB_FETCH, WEB_SEARCH)
 BUILT_IN: Mapping[str, ToolSpec] = {spec.name: spec for spec in _SPECS}
 
 COMMAND_TOOLS = frozenset(name for name, spec in BUILT_IN.items() if spec.about == "command")

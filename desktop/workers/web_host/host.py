@@ -1,4 +1,4 @@
-"""The method of the web host: ``page``. It ends when nobody has asked for a while."""
+"""The methods of the web host: ``page``, ``search``. It ends when nobody has asked for a while."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import re
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from desktop.workers.web_host.connecting import Way
 from desktop.workers.web_host.decoding import decoded
 from desktop.workers.web_host.fetching import FetchedPage, fetch, readable
 from desktop.workers.web_host.markdown import ConvertedPage, to_markdown, without_unseen
+from desktop.workers.web_host.searching import SearchQuery, search
 
 SERVICE = "web-host"
 VERSION = "1"
@@ -74,14 +75,27 @@ class WebHost:
 
     def methods(self) -> dict[str, Any]:
         """By name."""
-        return {"page": self.page}
+        return {"page": self.page, "search": self.search}
 
     async def page(self, call: WorkerCall) -> Mapping[str, Any]:
         """Streams a part of a page; the value says where it came from and how much there is of it."""
+        with self._at_work():
+            return await self._page(call)
+
+    async def search(self, call: WorkerCall) -> Mapping[str, Any]:
+        """Results of a search service."""
+        with self._at_work():
+            kind, base = str(call.params["service"]), str(call.params["url"])
+            count = max(1, min(int(call.params["count"]), limits.RESULTS))
+            query = SearchQuery(str(call.params["query"])[: limits.QUERY], count, str(call.params.get("key", "")))
+            return await search(kind, base, query, self._way(call.params))
+
+    @contextlib.contextmanager
+    def _at_work(self) -> Iterator[None]:
         self._calls += 1
         self.working(True)
         try:
-            return await self._page(call)
+            yield
         finally:
             self._calls -= 1
             self.working(self._calls > 0)

@@ -1,4 +1,4 @@
-"""What one page may cost, whatever its server sends."""
+"""What one page or one search may cost, whatever its server sends."""
 
 BODY = 5_000_000
 """Bytes of a page, unpacked; of a longer one the beginning is read."""
@@ -22,5 +22,13 @@ KEPT, KEPT_S = 4, 300.0
 """Pages that are kept for their next part, and seconds for which they are."""
 TITLE = 300
 """Characters of a title."""
+ANSWER = 2_000_000
+"""Bytes of a search service's answer."""
+ROWS, RESULTS = 100, 20
+"""Results that are looked at, and that are handed over."""
+QUERY = 400
+"""Characters of what is searched for."""
+FIELD, SNIPPET = 20_000, 500
+"""Characters of one field that are looked at, and of a snippet."""
 MEMORY = 1_000_000_000
 """Bytes of memory of the whole process."""

@@ -141,13 +141,13 @@ def pressed(page: Any, label: str) -> None:
 
 def edit_connection(app: Any, name: str) -> Any:
     page = settings_page(app, "Models and keys")
-    part(page, ModelsPage)._edits[name].click()
+    part(page, ModelsPage).cards.edits[name].click()
     return page
 
 
 def add_connection(app: Any, provider: str) -> Any:
     page = settings_page(app, "Models and keys")
-    part(page, ModelsPage)._end_edit()
+    part(page, ModelsPage).cards.end_edit()
     part(page, ModelsPage).form.choose(provider)
     return page
 

@@ -70,7 +70,7 @@ async def test_after_a_connection_was_tested_or_deleted_one_goes_on_beside_it(st
     button = visible(card("Lab 1"), "Test")
     button.setFocus(Qt.FocusReason.TabFocusReason)
     QTest.keyClick(button, Qt.Key.Key_Return)
-    await app.until(lambda: "lab1" in page.findChild(ModelsPage)._outcomes, "the outcome")
+    await app.until(lambda: "lab1" in page.findChild(ModelsPage).cards.outcomes, "the outcome")
     await app.until(lambda: place() == ("Lab 1", "Test"), "the keys on the same button of the card made anew")
     button = visible(card("Lab 1"), "Delete…")
     button.setFocus(Qt.FocusReason.TabFocusReason)

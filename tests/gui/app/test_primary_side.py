@@ -99,9 +99,9 @@ def test_what_agrees_stands_at_the_right_of_its_line(stage: shots.Stage) -> None
     shots._settings(stage, "Models and keys")
     models: Any = window.page("settings").findChild(ModelsPage)
     look("models")
-    models._edits["mistral"].click()
+    models.cards.edits["mistral"].click()
     look("edit a connection")
-    models.editor.cancel.click()
+    models.cards.editor.cancel.click()
     for label in ("Replace key…", "Delete…"):
         next(b for b in models.findChildren(Button) if b.label == label).click()
         look(label)

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtWidgets import QWidget
-from shots.web import URL, web_request
+from shots.web import URL, search_request, web_request
 
+from desktop.domain.models import Connection
 from desktop.domain.web.addresses import read_address
 from desktop.domain.web.proxies import proxies_of
 from desktop.presenter.approvals.request_words import confinement_words, why
@@ -50,3 +51,30 @@ def test_a_proxy_on_the_way_is_named_without_its_password(theme, qtbot):
     qtbot.addWidget(card)
     assert "through your network's proxy px.example:3128" in words_of(card)
     assert "pa55" not in words_of(card)
+
+
+@pytest.mark.spec("R-WEB-2")
+def test_a_search_shows_the_query_the_service_and_that_its_key_goes_along(theme, qtbot):
+    request = search_request()
+    card = WebCard(request)
+    qtbot.addWidget(card)
+    words = words_of(card)
+    assert request.arguments["query"] in words
+    assert "Brave Search at api.search.brave.com, a public address, over an encrypted connection" in words
+    assert f"{len(request.arguments['query'])} characters written by the model, which it will see" in words
+    assert "The one that you entered for this service" in words
+    assert "every search with this service" in confinement_words(request)
+    assert why(request).startswith("You have not allowed searches with api.search.brave.com yet")
+    assert summary(request) == request.arguments["query"]
+    assert may_always(request), "a rule for the service can be made of it"
+
+
+@pytest.mark.spec("R-WEB-2")
+def test_a_search_server_in_ones_own_network_is_said_to_be_there_and_gets_no_key(theme, qtbot):
+    own = Connection("s", "searxng", "Mine", "http://127.0.0.1:8888")
+    card = WebCard(search_request("a\u202eb", own))
+    qtbot.addWidget(card)
+    words = words_of(card)
+    assert "Mine at 127.0.0.1:8888, in your own network, as you set, not encrypted" in words
+    assert "Your key" not in words
+    assert "a\\u{202e}b" in words, "what cannot be seen is written out"

@@ -16,6 +16,7 @@ from desktop.ui.settings.page_row import PageRow, SettingsFrame
 NEEDS = {
     "CLI tools": "cli",
     "Keyring": "keys",
+    "Web search": "searches",
     "MCP servers": "mcp",
     "Agents": "agents_editor",
     "Other agents": "other_agents",

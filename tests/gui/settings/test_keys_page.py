@@ -308,7 +308,7 @@ class World:
         self.mine, self.other = KeyringEntry("assent", "gui-test"), KeyringEntry(SERVICE, "ida")
         stolen = KeyringEntry("assent", "connection/gui-mistral")
         self.uses = [Use("gh", "TOKEN", self.mine), Use("deploy", "T", self.other), Use("thief", "K", stolen)]
-        self.keys = KeysViewModel(self.tools, self.keyring, self.setup, self.bridge, lambda: self.uses)  # type: ignore[arg-type]
+        self.keys = KeysViewModel(self.tools, self.keyring, (self.setup,), self.bridge, lambda: self.uses)  # type: ignore[arg-type]
         self.told: list[tuple[str, bool, str]] = []
         self.keys.told.connect(lambda *what: self.told.append(what))
 

@@ -17,7 +17,8 @@ from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.domain.models import Connection, ModelInfo, ModelRef
 from desktop.domain.safety import ConfinementReport
 from desktop.models.providers import PROVIDERS
-from desktop.ui.settings.models.page import KEY_WORDS, ModelsPage
+from desktop.ui.settings.models.connections import KEY_WORDS
+from desktop.ui.settings.models.page import ModelsPage
 from desktop.ui.settings.models.provider_form import ProviderForm
 from desktop.ui.settings.rows import SettingRow, parsed
 from desktop.ui.theme import Theme
@@ -81,7 +82,12 @@ def test_every_setting_of_the_schema_has_a_page_and_a_control(shown: Shown) -> N
     for name in pages - {"Models and keys"}:
         shown.page.show_settings(name)
     rows = {row.spec.key for row in shown.page.findChildren(SettingRow)}
-    switches = {"middleware.switched_on", "middleware.switched_off", "other_apps.offered"}  # of their own pages
+    switches = {
+        "middleware.switched_on",
+        "middleware.switched_off",
+        "other_apps.offered",
+        "web.search",
+    }  # of their own pages
     assert rows | switches == {spec.key for spec in shown.settings.schema() if spec.page != "Models and keys"}
 
 
@@ -277,7 +283,7 @@ def test_a_connection_is_edited_in_its_place_and_stays_there_until_it_works(show
     assert title.width() >= title.sizeHint().width()
     fields = {field.accessibleName(): field for field in editor.findChildren(Field)}
     assert fields["Address"].placeholderText() == "the provider's own"
-    assert fields["Name in lists of models"].hasFocus()
+    assert fields["Name in lists"].hasFocus()
     assert [one for one in shown.page.findChildren(QFrame) if one.accessibleName() == "Mistral"] == []
     QTest.keyClicks(fields["Key"], KEY)
     fields["Address"].setFocus()
@@ -353,8 +359,8 @@ def test_a_connection_without_a_key_is_edited_without_a_word_about_keys(shown: S
     shown.setup.set(providers=PROVIDERS, connections=(Connection("vllm", "vllm", "vLLM", "http://127.0.0.1:8000"),))
     spin()
     page: Any = shown.page.findChild(ModelsPage)
-    page._edits["vllm"].click()
-    said = [label.text() for label in page.editor.findChildren(QLabel)]
+    page.cards.edits["vllm"].click()
+    said = [label.text() for label in page.cards.editor.findChildren(QLabel)]
     assert "Nothing changes until a test works." in said
     assert not [one for one in said if "keyring" in one]
 

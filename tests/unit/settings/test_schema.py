@@ -13,7 +13,7 @@ KEYS = """
 appearance.theme appearance.text_scale appearance.reduce_motion models.default models.connections tools.bash.timeout_s
 tools.bash.network tools.bash.path tools.timeouts tools.commands_first
 tools.output_limit_bytes tools.memory_gb tools.offered
-tools.offered_share tools.own_hosts tools.env_allowlist security.allowed_paths
+tools.offered_share tools.own_hosts tools.env_allowlist web.search security.allowed_paths
 security.denied_paths
 security.auto_approve_workspace_writes security.auto_approve_reading_commands
 security.blocklist_extra security.rm_without_recursion

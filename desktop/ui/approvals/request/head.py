@@ -130,8 +130,8 @@ def _title_row(request: PermissionRequest) -> Row:
     kind = "raised" if raised else request.category.value
     if request.follows:
         row.addWidget(Badge("follows"))
-    if request.preview.get("kind") == "web":
-        row.addWidget(Badge("network", "new host"))
+    if request.preview.get("kind") in ("web", "search"):
+        row.addWidget(Badge("network", "new host" if request.preview["kind"] == "web" else "new service"))
     row.addWidget(Badge(kind, "command" if kind == "write" and is_command(request) else ""))
     return row
 

@@ -373,7 +373,7 @@ def _make_card(
     if kind == "command":
         block = CommandBlock(str(request.preview.get("command", "")))
         return CommandCard(request), block.view, block
-    if kind == "web":
+    if kind in ("web", "search"):
         return None, None, WebCard(request)
     if not request.arguments and kind != "argv":
         return None, None, None

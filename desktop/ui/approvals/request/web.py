@@ -1,4 +1,4 @@
-"""A page of the web that an agent wants to read: the address with what stands out in it, what goes out, what comes."""
+"""A page that an agent wants to read, or a search: the address or the query, what goes out, what comes."""
 
 from __future__ import annotations
 
@@ -22,16 +22,27 @@ COMES = (
     ("quote", "Marked", "The model is told that it is text from outside, not from you."),
     ("step", "If it leads on", "To another host: you are asked again. To this computer or your own network: refused."),
 )
+NOT_SEARCHED = "Cookies, your files, the conversation"
+FOUND = (
+    ("search", "Results", "Titles, addresses and snippets, at most 20. No page is read."),
+    ("quote", "Marked", "The model is told that it is text from outside, not from you."),
+    ("network", "To read one", "Each page is a request of its own, for its host."),
+)
 _Row = tuple[str, str, str]
 
 
 class WebCard(QWidget):
-    """All of a call that reads a page."""
+    """All of a call that reads a page, or searches."""
 
     def __init__(self, request: PermissionRequest) -> None:
         super().__init__()
         preview = request.preview
         column = Column(self, spacing=12)
+        if preview["kind"] == "search":
+            column.addWidget(_query(str(preview["query"])))
+            column.addWidget(_card("What goes out", _searched(request)))
+            column.addWidget(_card("What comes in", FOUND))
+            return
         column.addWidget(_address(str(preview["address"]), str(preview["query"])))
         column.addWidget(_card("What goes out", _out(request)))
         column.addWidget(_card("What comes in", COMES))
@@ -58,18 +69,43 @@ def _address(address: str, query: str) -> QWidget:
     return box
 
 
+def _query(query: str) -> QWidget:
+    """What is searched for, whole."""
+    box = QFrame()
+    box.setProperty("pane", "card")
+    words = Paragraph(((shown_line(query), "marked"),), "code")
+    words.setAccessibleName(f"Query: {query}")
+    Column(box, margins=(12, 10, 12, 10)).addWidget(words)
+    return box
+
+
 def _out(request: PermissionRequest) -> Sequence[_Row]:
-    preview = request.preview
-    host, other, query = (shown_line(str(preview[key])) for key in ("host", "readable", "query"))
-    where = "in your own network, as you set" if preview["own"] else "a public address"
-    through = f", through your network's proxy {shown_line(proxy)}" if (proxy := str(preview.get("proxy", ""))) else ""
-    how = "over an encrypted connection" if preview["encrypted"] else "not encrypted: others on the way can read it"
-    rows = [("network", "To", f"{host}{f' (written {other})' if other else ''}, {where}, {how}{through}")]
+    query = shown_line(str(request.preview["query"]))
+    rows = [_to(request)]
     if query:
         rows.append(
             ("write", "In the address", f"{query}: {count_words(len(query), 'character')}, which the host will see")
         )
     return (*rows, ("hidden", "Not sent", NOT_SENT))
+
+
+def _searched(request: PermissionRequest) -> Sequence[_Row]:
+    """What a search service hears."""
+    query = shown_line(str(request.preview["query"]))
+    sent = ("write", "The query", f"{count_words(len(query), 'character')} written by the model, which it will see")
+    key = (("key", "Your key", "The one that you entered for this service, from the keyring"),)
+    return (_to(request), sent, *(key if request.preview["key"] else ()), ("hidden", "Not sent", NOT_SEARCHED))
+
+
+def _to(request: PermissionRequest) -> _Row:
+    preview = request.preview
+    host, other = (shown_line(str(preview[key])) for key in ("host", "readable"))
+    service = f"{shown_line(str(preview['service']))} at " if preview["kind"] == "search" else ""
+    where = "in your own network, as you set" if preview["own"] else "a public address"
+    through = f", through your network's proxy {shown_line(proxy)}" if (proxy := str(preview.get("proxy", ""))) else ""
+    how = "over an encrypted connection" if preview["encrypted"] else "not encrypted: others on the way can read it"
+    written = f" (written {other})" if other else ""
+    return ("network", "To", f"{service}{host}{written}, {where}, {how}{through}")
 
 
 def _card(title: str, rows: Sequence[_Row]) -> QWidget:

@@ -6,12 +6,14 @@ was typed stays until then.
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame
 
 from desktop.domain.models import Connection
-from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.presenter.settings.connections.page import ConnectionsViewModel
 from desktop.ui.settings.models.provider_form import HINTS, NOT_KEPT, WAITING, entry_field, label_of
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field, Labelled
@@ -37,7 +39,7 @@ class ConnectionEdit(QFrame):
 
     left = Signal()
 
-    def __init__(self, setup: ModelSetupViewModel, connection: Connection) -> None:
+    def __init__(self, setup: ConnectionsViewModel[Any], connection: Connection) -> None:
         super().__init__()
         self._setup, self._connection = setup, connection
         self._asked = False

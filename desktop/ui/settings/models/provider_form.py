@@ -13,8 +13,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.models import ProviderInfo
+from desktop.presenter.settings.connections.page import NEW, ConnectionsViewModel
 from desktop.presenter.settings.keys import cleaned
-from desktop.presenter.settings.model_setup import NEW, ModelSetupViewModel
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Field, Labelled
 from desktop.ui.widgets.controls.secret_field import SecretField
@@ -27,7 +27,7 @@ from desktop.ui.widgets.text import Paragraph, Selectable
 BESIDE = 300
 """Width from which on the buttons stand in one line."""
 LABELS = {
-    "name": ("Name in lists of models", "", False),
+    "name": ("Name in lists", "", False),
     "key": ("Key", "", True),
     "base_url": ("Address", "https://example.org/v1", False),
     "region": ("Region", "eu-central-1", False),
@@ -72,7 +72,7 @@ class ProviderForm(QWidget):
 
     kept = Signal(str)
 
-    def __init__(self, setup: ModelSetupViewModel, *, servers: bool = False) -> None:
+    def __init__(self, setup: ConnectionsViewModel[Any], *, servers: bool = False, kind: str = "Provider") -> None:
         super().__init__()
         self._setup = setup
         self._kinds = ("provider", "local") if servers else ("provider",)
@@ -82,9 +82,9 @@ class ProviderForm(QWidget):
         self._before: set[str] = set()
         self._added: set[str] = set()
         self._column = Column(self, spacing=12)
-        self._choice = Combo("Provider")
+        self._choice = Combo(kind)
         self._choice.currentIndexChanged.connect(self._provider_chosen)
-        self._column.addWidget(Labelled("Provider", self._choice))
+        self._column.addWidget(Labelled(kind, self._choice))
         self._holder = Column(spacing=12)
         self._column.addLayout(self._holder)
         self.outcome = Notice("failed")
@@ -165,7 +165,7 @@ class ProviderForm(QWidget):
         """Say where the key goes, or that none is needed."""
         if self.provider is not None and not self._secret_fields():
             other = next((p.title for p in self._setup.providers if p.provider == "openai_compatible"), "")
-            self._note.set_pieces(NO_KEY.format(other=other))
+            self._note.set_pieces(NO_KEY.format(other=other) if other else NO_KEY.partition(" If")[0])
             self._note.set_tone("2")
             self._lock.set_icon("info", "text-2")
             return

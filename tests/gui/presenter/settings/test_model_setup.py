@@ -11,7 +11,7 @@ from desktop.domain.models import Connection, Finished, ModelInfo, ModelRef
 from desktop.models.client import ModelServices, build
 from desktop.models.providers import PROVIDERS, LocalAddresses, provider_info
 from desktop.presenter.events.bridge import Bridge
-from desktop.presenter.settings.connection_trials import NOT_KEPT, Saved
+from desktop.presenter.settings.connections.trials import NOT_KEPT, Saved
 from desktop.presenter.settings.model_setup import DEMO_MODEL, ModelSetupViewModel
 from desktop.workers.model_child import model_host
 from tests.harness.timeouts import WAIT_S

@@ -22,6 +22,7 @@ GIT, JQ = "bash(command=git) bash(command=git *)", "bash(command=jq) bash(comman
         ("Read, Write, Edit, MultiEdit", "read-file write-file edit-file"),
         ("Bash (git:*), Grep", f"{GIT} find-text"),
         ("WebFetch, WebFetch(domain:docs.example.org)", "web-fetch web-fetch(host=docs.example.org)"),
+        ("WebSearch WebFetch", "web-search web-fetch"),
         ("Bash( git * )", GIT),
         ("Bash", "bash"),
         ("Bash(git add *)", "bash(command=git add) bash(command=git add *)"),

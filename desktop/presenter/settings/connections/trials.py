@@ -9,16 +9,13 @@ import contextlib
 import urllib.parse
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Generic, Protocol, TypeVar
 
 from desktop.domain.errors import KnownError, SecretsUnavailable
 from desktop.domain.keyring import KeyPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.domain.models import Connection, ModelInfo, ProviderInfo, SecretStore
+from desktop.domain.models import Connection, ProviderInfo, SecretStore
 from desktop.domain.text.scrub import scrub
-
-if TYPE_CHECKING:
-    from desktop.models.catalogue import Catalogue
 
 NAME_MAX = 60
 NOT_KEPT = " No keyring could save the key, so it is forgotten when Assent is closed."
@@ -26,11 +23,61 @@ NOT_KEPT_YET = (
     " The key is saved as soon as your keyring takes it: your system may be asking for a password. Until then it is "
     "forgotten when Assent is closed."
 )
-_ABOUT_ADDRESS = ("model.unreachable", "model.redirected", "model.unknown", "model.unreadable", "model.bad_request")
+_ABOUT_KEY = ("model.key_refused", "model.no_access", "search.key")
+_ABOUT_ADDRESS = (
+    "model.unreachable",
+    "model.redirected",
+    "model.unknown",
+    "model.unreadable",
+    "model.bad_request",
+    "search.address",
+    "search.no_json",
+    "search.redirected",
+    "search.signed_in",
+    "search.unreadable",
+    "web.failed",
+    "web.private",
+    "web.slow",
+    "web.unknown_host",
+    "web.unreachable",
+)
+Given = TypeVar("Given", covariant=True)
+Found = TypeVar("Found")
 
 
 async def _unasked() -> str:
     return ""
+
+
+class Tries(Protocol[Given]):
+    """Asks whatever a connection leads to. Raises KnownError for what does not work."""
+
+    @property
+    def problems(self) -> Mapping[str, KnownError]:
+        """What is wrong with connections, by their id, as far as that was seen."""
+        ...
+
+    def providers(self) -> tuple[ProviderInfo, ...]:
+        """The kinds of connections, with the fields each needs."""
+        ...
+
+    def addresses_to_try(self, provider: str, address: str) -> Sequence[str]:
+        """What a typed address may mean, the likeliest first."""
+        ...
+
+    def test(
+        self, connection: Connection, key: str, more: Mapping[str, str] | None = None
+    ) -> Awaitable[Sequence[Given]]:
+        """One request with this key, and what it gives."""
+        ...
+
+    def test_saved(self, connection_id: str) -> Awaitable[Sequence[Given]]:
+        """The same for a connection that is kept."""
+        ...
+
+    def forget(self, connection_id: str) -> Awaitable[None]:
+        """A connection or its key changed or went."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +102,18 @@ class Saved:
     """What is wrong where there is no keyring at all, or "". It asks nobody for a password."""
 
 
-def found_models(models: Sequence[ModelInfo]) -> str:
-    """How many models were found, in words."""
-    return "1 model" if len(models) == 1 else f"{len(models):,} models"
+class ConnectionTrials(Generic[Found]):
+    """Raises KnownError for what does not work; then nothing has changed. ``words`` says what a test found."""
 
-
-class ConnectionTrials:
-    """Raises KnownError for what does not work; then nothing has changed."""
-
-    def __init__(self, catalogue: Catalogue, secrets: SecretStore, saved: Saved) -> None:
+    def __init__(
+        self, catalogue: Tries[Found], secrets: SecretStore, saved: Saved, words: Callable[[Sequence[Found]], str]
+    ) -> None:
         self._catalogue = catalogue
+        self._words = words
         self._secrets = secrets
         self._saved = saved
 
-    async def add(self, info: ProviderInfo, fields: dict[str, str]) -> tuple[str, Connection, list[ModelInfo]]:
+    async def add(self, info: ProviderInfo, fields: dict[str, str]) -> tuple[str, Connection, list[Found]]:
         """Make one request with what was typed, and keep it; in words, and what is new."""
         _complete(info, fields)
         secrets = {name: value for name in info.secrets if (value := fields.pop(name, "").strip())}
@@ -78,7 +123,7 @@ class ConnectionTrials:
         kept = await self._keep(info, connection, secrets)
         await self._saved.keep_connections([*self._saved.connections(), connection])
         title = connection.title
-        found = f"{title} works: {found_models(models)}." if models else f"{title} works."
+        found = f"{title} works: {self._words(models)}." if models else f"{title} works."
         return found + self._unkept(kept), connection, models
 
     async def replace_key(self, info: ProviderInfo, connection: Connection, secrets: Mapping[str, str]) -> str:
@@ -86,7 +131,7 @@ class ConnectionTrials:
         models = await self._ask(info, connection, secrets)
         kept = await self._keep(info, connection, secrets)
         await self._catalogue.forget(connection.connection_id)
-        return f"The new key works: {found_models(models)}." + self._unkept(kept)
+        return f"The new key works: {self._words(models)}." + self._unkept(kept)
 
     async def edit(self, info: ProviderInfo, connection: Connection, fields: dict[str, str]) -> str:
         """Change what is given; a secret that is empty stays as it is."""
@@ -110,7 +155,7 @@ class ConnectionTrials:
         saved = await self._keep(info, wanted, {**kept, **given})
         await self._catalogue.forget(connection.connection_id)
         await self._replace(wanted)
-        return f"It works: {found_models(models)}." + self._unkept(saved)
+        return f"It works: {self._words(models)}." + self._unkept(saved)
 
     def _unkept(self, kept: bool) -> str:
         if kept:
@@ -128,7 +173,7 @@ class ConnectionTrials:
 
     async def _tried(
         self, info: ProviderInfo, connection: Connection, secrets: Mapping[str, str]
-    ) -> tuple[Connection, list[ModelInfo]]:
+    ) -> tuple[Connection, list[Found]]:
         """The connection with the address that answered, and its models. Raises what is wrong with the likeliest one;
         a key that is refused is not taken elsewhere."""
         first: KnownError | None = None
@@ -142,7 +187,7 @@ class ConnectionTrials:
                     raise
         raise first or KnownError("There is no address to try.")
 
-    async def _ask(self, info: ProviderInfo, connection: Connection, secrets: Mapping[str, str]) -> list[ModelInfo]:
+    async def _ask(self, info: ProviderInfo, connection: Connection, secrets: Mapping[str, str]) -> list[Found]:
         more = {name: secrets[name] for name in info.secrets[1:] if name in secrets}
         return list(await self._catalogue.test(connection, secrets.get(info.secrets[0], ""), more))
 
@@ -188,7 +233,7 @@ def wrong_field(error: KnownError, info: ProviderInfo | None) -> str:
         return error.field
     if info is None:
         return ""
-    if error.code in ("model.key_refused", "model.no_access"):
+    if error.code in _ABOUT_KEY:
         return info.secrets[0]
     return "base_url" if error.code in _ABOUT_ADDRESS and "base_url" in info.needs else ""
 

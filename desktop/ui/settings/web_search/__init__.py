@@ -1,0 +1,1 @@
+"""The page of Settings with the services that agents search the web with."""
