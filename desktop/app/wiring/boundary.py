@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,12 +12,14 @@ from desktop.app.wiring.keys import KeyServices
 from desktop.domain.approval.rule_book import RuleBook
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import SafetySettings
+from desktop.domain.web.proxies import proxies_of
 from desktop.safety.boundary.consents import Consents
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.boundary.searching import BoundarySearch
 from desktop.safety.boundary.session_grants import SessionGrants
 from desktop.safety.changes.apply import JournaledApplier
+from desktop.safety.confinement import launcher
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.memory import limit_of
@@ -28,6 +32,7 @@ from desktop.safety.secrets.key_files import holds_keys
 from desktop.safety.shell.lazy import LazyShellReader
 from desktop.services.changes.recording import Keeping, KeepingRecorder, KeepLimits, Spawn
 from desktop.services.skills.files import FilesWithSkills
+from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
 from desktop.store import Store
 from desktop.tools.builtin.edit_file import EditFile
@@ -35,13 +40,17 @@ from desktop.tools.builtin.edits.versions import ReadVersions
 from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.builtin.finding import FindFiles, FindText
 from desktop.tools.builtin.rehearsals import CommandsInCopies
+from desktop.tools.builtin.search_services import SearchServices
 from desktop.tools.builtin.shell import Bash
+from desktop.tools.builtin.web_fetch import WebFetch
+from desktop.tools.builtin.web_search import WebSearch
 from desktop.tools.cli.services import CliServices
 from desktop.tools.documents.reader import DocumentReader
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.child import ChildProcess
 from desktop.workers.document_child import document_host
 from desktop.workers.file_search_child import file_search
+from desktop.workers.web_child import web_host
 
 CHANGES = "data/changes"
 """Where in the home the journals of changes are."""
@@ -167,3 +176,50 @@ def add_finding(boundary: BoundaryServices, safety: Callable[[], SafetySettings]
     boundary.tools.register(FindText(*shared, boundary.versions))
     boundary.tools.register(FindFiles(*shared))
     return search
+
+
+@dataclass(frozen=True, slots=True)
+class WebServices:
+    """The tools of the web."""
+
+    child: ChildProcess
+    """The process that reads pages and searches, which runs while somebody does."""
+    searches: SearchServices
+    """The search services that the person has connected."""
+
+
+def add_web(
+    tools: ToolRegistry, safety: Callable[[], SafetySettings], keys: KeyServices, settings: SettingsService
+) -> WebServices:
+    """The tools that read pages and search; a search is offered while a service for it is connected."""
+    proxies = proxies_of(os.environ)
+    confined = launcher.__file__ if sys.platform == "linux" else ""
+    web = web_host(launcher=confined, secrets=keys.redactor.values)
+    tools.register(WebFetch(web, safety, proxies))
+    searches = SearchServices(
+        web, keys.secrets, lambda: settings.current.web.search, lambda: settings.current.tools.own_hosts
+    )
+    offer = WebSearch(searches, proxies)
+    if searches.in_use is not None:
+        tools.register(offer)
+    settings.subscribe(lambda _settings, _keys: _offer(tools, offer, searches))
+    return WebServices(web, searches)
+
+
+def _offer(tools: ToolRegistry, search: WebSearch, searches: SearchServices) -> None:
+    """Search is there if there is something to search with."""
+    is_there = tools.find(search.spec.name) is search
+    if searches.in_use is not None and not is_there:
+        tools.register(search)
+    elif searches.in_use is None and is_there:
+        tools.unregister(search.spec.name)
+
+
+def follow_searches(settings: SettingsService, skills: SkillWorld) -> None:
+    """Whoever lists tools hears when a search is there, or no longer."""
+
+    def changed(_settings: object, keys: frozenset[str]) -> None:
+        if "web.search" in keys:
+            skills.shown.refresh()
+
+    settings.subscribe(changed)

@@ -5,21 +5,25 @@ They listen to nothing before; what they show is read from the services when the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from desktop.app.door.host import Door
 from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.boundary import safety_of
-from desktop.app.wiring.connections import saved_searches
 from desktop.app.wiring.outside import start_words
 from desktop.app.wiring.services import Services
+from desktop.domain.errors import SecretsUnavailable
 from desktop.domain.keyring import referred_to
 from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.models import Connection
 from desktop.domain.safety import Access
 from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.settings.connections.trials import Saved
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.safety.secrets.keyring import KeyringSecrets
 from desktop.tools.mcp.headers import references
 
 if TYPE_CHECKING:
@@ -240,3 +244,53 @@ def _secret_uses(services: Services) -> list[settings_keys.Use]:
     declared += [(f"acp-{row.agent.name}", row.agent.env) for row in services.others.agents.rows]
     found = ((tool, variable, referred_to(value)) for tool, env in declared for variable, value in env.items())
     return [settings_keys.Use(tool, variable, entry) for tool, variable, entry in found if entry is not None]
+
+
+def saved_models(services: Services) -> Saved:
+    """Connections to models."""
+    settings = services.settings
+
+    async def keep_connections(connections: Sequence[Connection]) -> None:
+        await settings.update("models.connections", tuple(connections))
+
+    async def keep_default(ref: str) -> None:
+        await settings.update("models.default", ref)
+
+    return Saved(
+        connections=lambda: settings.current.models.connections,
+        keep_connections=keep_connections,
+        default_model=lambda: settings.current.models.default,
+        keep_default_model=keep_default,
+        keyring_note=partial(_note, services.secrets),
+        key_place=services.secrets.place_of,
+        keyring_waiting=lambda: services.secrets.waiting,
+        keyring_there=partial(_there, services.secrets),
+    )
+
+
+def saved_searches(services: Services) -> Saved:
+    """Search services."""
+    settings = services.settings
+
+    async def keep(connections: Sequence[Connection]) -> None:
+        await settings.update("web.search", tuple(connections))
+
+    return replace(saved_models(services), connections=lambda: settings.current.web.search, keep_connections=keep)
+
+
+async def _note(secrets: KeyringSecrets) -> str:
+    if secrets.waiting:
+        return (
+            "Your keyring has not taken the key yet: your system may be asking for a password. Until it is "
+            "answered, the key is forgotten when Assent is closed."
+        )
+    report = await secrets.probe()
+    return "" if report.usable else f"{report.sentence} Keys are forgotten when Assent is closed."
+
+
+async def _there(secrets: KeyringSecrets) -> str:
+    try:
+        await secrets.backend_name()
+    except SecretsUnavailable as error:
+        return f"{error} Keys are forgotten when Assent is closed."
+    return ""

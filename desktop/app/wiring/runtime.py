@@ -17,7 +17,15 @@ from desktop.agents.skill.offers import Offers
 from desktop.app.home.unfinished import sweep_of
 from desktop.app.wiring.acp import other_agents
 from desktop.app.wiring.agents import AgentServices, open_agents
-from desktop.app.wiring.boundary import BoundaryServices, ChangeLimits, add_finding, open_boundary, safety_of
+from desktop.app.wiring.boundary import (
+    BoundaryServices,
+    ChangeLimits,
+    add_finding,
+    add_web,
+    follow_searches,
+    open_boundary,
+    safety_of,
+)
 from desktop.app.wiring.cli_tools import cli_tools
 from desktop.app.wiring.code import open_code
 from desktop.app.wiring.keys import KeyServices, open_keys
@@ -26,7 +34,6 @@ from desktop.app.wiring.outside import outside_calls
 from desktop.app.wiring.rules import RuleServices, open_rules
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
-from desktop.app.wiring.web import add_web, follow_searches
 from desktop.domain.approval.permission import Asker
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.models import Connection, ModelRef

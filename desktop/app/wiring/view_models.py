@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from desktop.app.door.host import Door
 from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.agent_looks import follow_agents
-from desktop.app.wiring.connections import saved_models
-from desktop.app.wiring.lazy_view_models import LazyModels
+from desktop.app.wiring.lazy_view_models import LazyModels, saved_models
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import named_in_messages
 from desktop.domain.approval.call_facts import CallFacts

@@ -49,7 +49,7 @@ class SearchQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class ServiceDialect:
     """How one kind of service is asked, and where the results are in its answer."""
 
     ask: Callable[[str, SearchQuery], tuple[str, Asked]]
@@ -85,11 +85,11 @@ def _posted(headers: Mapping[str, str], **sent: Any) -> Asked:
     return Asked({**_HEADERS, **_JSON, **headers}, "POST", json.dumps(sent).encode())
 
 
-DIALECTS: Mapping[str, Dialect] = {
-    "searxng": Dialect(_searxng, ("results",), ("content",), {403: "search.no_json", 401: "search.signed_in"}),
-    "brave-search": Dialect(_brave, ("web", "results"), ("description",), {402: "search.spent"}),
-    "tavily-search": Dialect(_tavily, ("results",), ("content",), {432: "search.spent", 433: "search.spent"}),
-    "exa-search": Dialect(_exa, ("results",), ("highlights", "summary", "text"), {402: "search.spent"}),
+DIALECTS: Mapping[str, ServiceDialect] = {
+    "searxng": ServiceDialect(_searxng, ("results",), ("content",), {403: "search.no_json", 401: "search.signed_in"}),
+    "brave-search": ServiceDialect(_brave, ("web", "results"), ("description",), {402: "search.spent"}),
+    "tavily-search": ServiceDialect(_tavily, ("results",), ("content",), {432: "search.spent", 433: "search.spent"}),
+    "exa-search": ServiceDialect(_exa, ("results",), ("highlights", "summary", "text"), {402: "search.spent"}),
 }
 """By the kind of service."""
 
@@ -112,7 +112,7 @@ async def search(kind: str, base: str, query: SearchQuery, way: Way) -> Mapping[
 
 
 async def _answered(
-    address: WebAddress, what: Asked, way: Way, dialect: Dialect, query: SearchQuery
+    address: WebAddress, what: Asked, way: Way, dialect: ServiceDialect, query: SearchQuery
 ) -> Mapping[str, Any]:
     async with asked(address, what, way) as response:
         body, cut = await body_of(response, packings(response, address.host), limits.ANSWER)
@@ -127,7 +127,7 @@ async def _answered(
     return _read(found, dialect, query.count)
 
 
-def _read(found: Any, dialect: Dialect, count: int) -> Mapping[str, Any]:
+def _read(found: Any, dialect: ServiceDialect, count: int) -> Mapping[str, Any]:
     """The results of an answer. Raises CallError where it is none of this kind."""
     rows = found
     for key in dialect.place:
@@ -170,7 +170,7 @@ def _plain(value: Any, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
-def _refusal(response: httpx2.Response, body: bytes, dialect: Dialect, key: str) -> CallError:
+def _refusal(response: httpx2.Response, body: bytes, dialect: ServiceDialect, key: str) -> CallError:
     """What another status than 200 means."""
     status = response.status_code
     code, said = _said(body, key)
