@@ -70,6 +70,8 @@ class TurnSpec:
     """The most rounds, asked before each of them with the number that was made; a person may change it meanwhile."""
     context_window: int | None = None
     """The model's, in tokens; None: unknown."""
+    token_scale: Callable[[], float] = lambda: 1.0
+    """How many of the model's tokens an estimated one is, as it was last learned."""
     last_messages: int = LAST_MESSAGES
     """How many of the latest messages are sent (R-CTX-6)."""
     context_edit: bool = False
@@ -270,7 +272,12 @@ def window_of(spec: TurnSpec, given: TurnInput) -> PromptWindow:
     """What fits beside the system text, the tools and the pinned messages."""
     fixed = estimate_fixed(spec.request) + sum(estimate(message) for message in given.pinned)
     return PromptWindow(
-        spec.agent_id, context_window=spec.context_window, fixed=fixed, last=spec.last_messages, task=given.task
+        spec.agent_id,
+        context_window=spec.context_window,
+        fixed=fixed,
+        last=spec.last_messages,
+        task=given.task,
+        scale=spec.token_scale,
     )
 
 

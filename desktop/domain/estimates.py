@@ -1,4 +1,5 @@
-"""How many tokens something is, where nobody counts them: characters / 4 (R-CTX-8)."""
+"""How many tokens something is, where nobody counts them: characters / 4 (R-CTX-8). How many of a certain model's
+that are is learned from what its server reports (R-MOD-9)."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from desktop.domain.messages import (
     ChatMessage,
     FileBlock,
     ImageBlock,
+    MediaBlock,
     ReasoningBlock,
     TextBlock,
     ToolCallBlock,
@@ -43,10 +45,20 @@ def estimate_fixed(request: ModelRequest) -> int:
     return (len(request.system) + sum(len(str(tool)) for tool in request.tools)) // CHARACTERS_PER_TOKEN
 
 
+def estimate_request(request: ModelRequest) -> int:
+    """Tokens of a whole request."""
+    return estimate_fixed(request) + sum(estimate(message) for message in request.messages)
+
+
+def has_media(request: ModelRequest) -> bool:
+    """Whether images or sounds are in it, of which the estimate is a guess."""
+    blocks = (block for message in request.messages for block in message.blocks)
+    return any(isinstance(one, MediaBlock) or (isinstance(one, ToolResultBlock) and one.media) for one in blocks)
+
+
 def estimate_of(request: ModelRequest, answer: ChatMessage) -> Usage | None:
     """What an answer is to cost a budget whose server told nothing of it; None: it has told, or there is no answer."""
     told = answer.usage
     if not answer.blocks or (told is not None and (told.input_tokens or told.output_tokens)):
         return None
-    asked = estimate_fixed(request) + sum(estimate(message) for message in request.messages)
-    return Usage(asked, estimate(answer))
+    return Usage(estimate_request(request), estimate(answer))

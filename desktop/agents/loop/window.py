@@ -7,7 +7,7 @@ message (R-CTX-5).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import is_
 
 from desktop.agents.loop.shrink import answered, cap_group, clean_message, cut, shrink_results
@@ -59,8 +59,8 @@ class PromptWindow:
     """Sliding window with a truncation backstop (R-CTX-6), below an overlay of summary and pins.
 
     ``context_window`` is the model's, in tokens (None: unknown, no backstop); ``fixed`` is what system text and tool
-    schemas take; ``task`` is the id of the message that began the work, which is never left out. Estimates are
-    characters / 4 (R-CTX-8), cached per message.
+    schemas take; ``task`` is the id of the message that began the work, which is never left out. Sizes are estimates of
+    characters / 4 (R-CTX-8), cached per message; ``scale`` says how many tokens of the model one of them is (R-MOD-9).
     """
 
     def __init__(
@@ -71,9 +71,11 @@ class PromptWindow:
         fixed: int = 0,
         last: int = LAST_MESSAGES,
         task: str = "",
+        scale: Callable[[], float] = lambda: 1.0,
     ) -> None:
         self.agent_id = agent_id
-        self.room = _room(context_window, fixed)
+        self._context_window = context_window
+        self._scale = scale
         self._fixed = fixed
         self._last = last
         self._task = task
@@ -82,6 +84,13 @@ class PromptWindow:
         self._known: dict[int, tuple[ChatMessage, ChatMessage, int]] = {}
         self._groups: dict[int, tuple[tuple[ChatMessage, ...], Group, int]] = {}
         self._summary: tuple[str, tuple[ChatMessage, ...]] = ("", ())
+
+    @property
+    def room(self) -> int | None:
+        """Estimated tokens left for messages: the window without the reserve for the answer and what is always sent;
+        None: the window is unknown."""
+        size = self._context_window
+        return None if size is None else int((size - min(RESERVE, size // 4)) / self._scale()) - self._fixed
 
     def fits(self, messages: Sequence[ChatMessage]) -> bool:
         """Whether nothing has to be left out."""
@@ -93,7 +102,7 @@ class PromptWindow:
         """The window over ``messages``. A summary that leaves no room for the last exchange is left out, too. Raises
         ModelContextTooLong when that exchange does not fit, or what is always sent does not."""
         if self.room is not None and self.room <= 0:
-            raise _no_room(self._fixed)
+            raise _no_room(self._counted(self._fixed))
         try:
             return self._built(messages, overlay)
         except ModelContextTooLong:
@@ -122,7 +131,12 @@ class PromptWindow:
             pinned=sum(message.source_id in overlay.pins for message in flat) if overlay.pins else 0,
         )
         whole = (*summary, *flat)
-        return View(whole, self._fixed + self._sum(summary) + sum(part.size for part in kept), account)
+        size = self._fixed + self._sum(summary) + sum(part.size for part in kept)
+        return View(whole, self._counted(size), account)
+
+    def _counted(self, estimated: int) -> int:
+        """As the model counts."""
+        return round(estimated * self._scale())
 
     def to_summarise(self, messages: Sequence[ChatMessage], overlay: Overlay) -> Sequence[ChatMessage]:
         """What a new summary should tell besides the old one, when not all fits any more, or is more than the window
@@ -288,14 +302,6 @@ def _told(messages: Sequence[ChatMessage], overlay: Overlay) -> int:
     while 0 < told < len(messages) and messages[told].role == "tool":
         told += 1
     return told
-
-
-def _room(context_window: int | None, fixed: int) -> int | None:
-    """Tokens left for messages: the window without the reserve for the answer and what is always sent; None: the window
-    is unknown."""
-    if context_window is None:
-        return None
-    return context_window - min(RESERVE, context_window // 4) - fixed
 
 
 def _group_start(messages: Sequence[ChatMessage], end: int) -> int:

@@ -88,6 +88,8 @@ class Host:
     """Intersects two lists."""
     context_window: Callable[[ModelRef], int | None] = lambda _ref: None
     """A model's window in tokens, or None."""
+    token_scale: Callable[[ModelRef], float] = lambda _ref: 1.0
+    """How many of a model's tokens an estimated one is."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     """How failed requests are repeated."""
     layers: Sequence[Middleware[ChatContext]] = ()

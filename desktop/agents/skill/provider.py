@@ -12,6 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from desktop.agents.loop.answer import Answerer
@@ -232,6 +233,7 @@ class _ProviderRun:
             request=self._request,
             limit=self._limit,
             context_window=self._host.context_window(self._request.model),
+            token_scale=partial(self._host.token_scale, self._request.model),
             last_messages=LAST_MESSAGES if edits else sys.maxsize,
             context_edit=edits,
             strategies=strategies_of(strategy_names(self._config), self._call_skill),
@@ -330,7 +332,8 @@ def _within_window(
     Raises ModelContextTooLong."""
     size = host.context_window(request.model)
     agent_id = AgentId(call.tool, call.meta.thread_id)
-    window = PromptWindow(agent_id, context_window=size, fixed=estimate_fixed(request), last=sys.maxsize)
+    scale = partial(host.token_scale, request.model)
+    window = PromptWindow(agent_id, context_window=size, fixed=estimate_fixed(request), last=sys.maxsize, scale=scale)
     return window.view(messages).messages
 
 

@@ -68,6 +68,7 @@ from desktop.services.threads.context import ContextService
 from desktop.services.threads.modes import ThreadModes
 from desktop.services.turns.known_windows import KnownWindows
 from desktop.services.turns.runtime import THREAD_LIMIT, Runtime, host_of
+from desktop.services.turns.token_scales import TokenScales
 from desktop.services.turns.tool_modes import ToolModes
 from desktop.settings import SettingsService
 from desktop.skills.catalogue.watch import FolderWatch
@@ -169,6 +170,7 @@ async def _services(
     # Models.
     child = model_host(secrets=redactor.values)
     known_windows = await KnownWindows.opened(store.state, windows, owner.spawn)
+    scales = await TokenScales.opened(store.state, owner.spawn)
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
 
     # Agents of other makers.
@@ -181,7 +183,7 @@ async def _services(
     runtime = Runtime(
         store=store,
         bus=bus,
-        client=MaskedModel(models.client, redactor),
+        client=MaskedModel(scales.learning(models.client), redactor),
         pipeline=pipeline,
         agents=agent_files.book,
         skills=skills,
@@ -199,6 +201,7 @@ async def _services(
         mask=redactor.mask_known,
         priced=priced,
         context_window=known_windows,
+        token_scale=scales,
         redact=redactor.redact_text,
         bounds=lambda: settings.current.limits.run,
         usual_rounds=lambda: _usual_rounds(settings),

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from desktop.agents.loop.round_notes import rounds_note
 from desktop.agents.loop.window import NOTHING
@@ -137,6 +138,7 @@ class DebateChecks:
             request=request,
             limit=lambda _done: limit,
             context_window=self._runtime.context_window(request.model),
+            token_scale=partial(self._runtime.token_scale, request.model),
         )
         view = window_of(turn, given).view(messages, overlay)
         return request_with(request, view, given, rounds_note(int(limit.value), 1))

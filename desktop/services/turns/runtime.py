@@ -67,6 +67,8 @@ class Runtime:
     """How many runs go on at once."""
     context_window: Callable[[ModelRef], int | None] = lambda _ref: None
     """A model's window in tokens, or None."""
+    token_scale: Callable[[ModelRef], float] = lambda _ref: 1.0
+    """How many of a model's tokens an estimated one is."""
     connected: Callable[[ModelRef], bool] = lambda _ref: True
     """Whether there is a connection for a model."""
     priced: Callable[[ModelRef], bool] = lambda _ref: True
@@ -192,6 +194,7 @@ def host_of(
         allowed_of=skills.allowed,
         together=skills.together,
         context_window=runtime.context_window,
+        token_scale=runtime.token_scale,
         retry=runtime.retry,
         layers=runtime.chat_layers,
         code=runtime.code,

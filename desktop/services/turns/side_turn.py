@@ -234,6 +234,7 @@ class SideTurn:
             request=request,
             limit=rounds,
             context_window=runtime.context_window(request.model),
+            token_scale=partial(runtime.token_scale, request.model),
             context_edit=side.settings.context_edit,
             strategies=strategies_of(side.settings.compaction, named_skills(runtime, side, root)),
             announces_rounds=True,

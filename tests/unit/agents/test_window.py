@@ -100,8 +100,8 @@ def test_what_just_fits_is_sent_as_it_is_and_one_token_less_costs_the_oldest_the
     size = sum(map(estimate, recent))
 
     def seen(room: int) -> list[ChatMessage]:
-        window = PromptWindow()
-        window.room = room
+        window = PromptWindow(context_window=next(n for n in range(2 * room) if n - n // 4 == room))
+        assert window.room == room
         return list(window.view([old, *recent]).messages)
 
     whole = size + estimate(old)
