@@ -53,6 +53,8 @@ class SideSetup:
     """The tool whose call ends the debate."""
     max_rounds: int | None = None
     """The limit on rounds of a turn; None: the usual one."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """How its model is to answer (``model_settings``), over what the prompt's skill says."""
 
 
 @dataclass(frozen=True, slots=True)

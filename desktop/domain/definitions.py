@@ -44,7 +44,8 @@ class SideDefinition:
     allowed_tools: str | None = None
     """The list beside ``prompt_text``, as in a frontmatter; None: no list."""
     model: Mapping[str, Any] = field(default_factory=dict)
-    """What ``model`` in a frontmatter would say, beside ``prompt_text``; only of definitions that are in no file."""
+    """As ``model`` in a frontmatter, and stands over what the prompt's says: the model, its settings; of definitions
+    that are in no file, more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ Contract between the runtime and the Schedules page. Times are seconds since the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from desktop.domain.approval.call_facts import CallFacts
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -96,6 +97,8 @@ class Job:
     """The time up to which its times were dealt with."""
     project: str = ""
     """The folder that its runs work in, as a person wrote it; "": none."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """How its model is to answer (``model_settings``), over what the agent says."""
 
 
 @dataclass(frozen=True, slots=True)

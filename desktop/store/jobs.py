@@ -181,6 +181,7 @@ def _sound(job: Job) -> bool:
     words = [*(getattr(job, name) for name in _WORDS), *(policy.allowed_tools or ()), *policy.allow_admin]
     limits = (policy.max_rounds, policy.max_tokens or 1, policy.max_cost or 1, policy.deadline_s or 1, job.created_at)
     lists = isinstance(policy.allowed_tools, tuple | None) and isinstance(policy.allow_admin, tuple)
+    lists = lists and isinstance(job.settings, dict)
     kinds = all(isinstance(number, int | float) and not isinstance(number, bool) for number in limits)
     return lists and kinds and isinstance(policy.at_edge, bool) and all(isinstance(word, str) for word in words)
 

@@ -16,9 +16,11 @@ import pytest
 
 from desktop.app.commands.headless import main
 from tests.harness.timeouts import WAIT_S
+from tests.servers.fixtures import ProviderSpace, provider, provider_process
 from tests.unit.store.auditing import unguarded
 
 ROOT = Path(__file__).resolve().parents[2]
+__all__ = ["provider", "provider_process"]
 MODEL = ("--model", "scripted/scripted")
 
 
@@ -109,6 +111,9 @@ def test_a_failure_is_an_exit_code_with_its_reason(tmp_path: Path, capsys: pytes
         (("assistant", "hello"), "No model is chosen"),
         (("assistant", "hello", "--allow", "bash(", *MODEL), "--allow 'bash(' is no rule"),
         (("skill-list", "no json", *MODEL), "arguments are a JSON object"),
+        (("assistant", "hello", "--set", "temperature=hot", *MODEL), "temperature has to be a number from 0 to 2"),
+        (("assistant", "hello", "--set", "api_base=x", *MODEL), "--set 'api_base=x' is no setting"),
+        (("assistant", "hello", "--effort", "huge", *MODEL), "effort has to be none, minimal, low"),
     ],
 )
 def test_a_run_that_cannot_begin_says_why_and_no_more(
@@ -117,6 +122,30 @@ def test_a_run_that_cannot_begin_says_why_and_no_more(
     done = Home(tmp_path / "h", [{"text": "never"}]).run_here(capsys, *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+@pytest.mark.spec("R-MOD-1", "R-MOD-2")
+def test_settings_of_the_command_line_reach_a_provider_over_those_of_a_skill(
+    tmp_path: Path, provider: ProviderSpace
+) -> None:
+    home = Home(tmp_path / "h")
+    below = "{model: lab/m, seed: 3, temperature: 0.1}"
+    text = f"---\nname: works\ndescription: W.\nmetadata:\n  model: {below}\n---\nWork.\n"
+    (home.path / "skills").mkdir()
+    (home.path / "skills" / "works.skill.md").write_text(text)
+    agent = "name: w_agent\nsideA:\n  prompt: works\n  model:\n    maxTokens: 50\n"
+    (home.path / "agents").mkdir()
+    (home.path / "agents" / "w.yaml").write_text(agent)
+    lab = f"{{id: lab, provider: openai_compatible, title: Lab, base_url: '{provider.openai_url}'}}"
+    (home.path / "config.yaml").write_text(f"models:\n  default: gone/none\n  connections: [{lab}]\n")
+    for name in ("w_agent", "works"):
+        done = home.run(name, "Go", "--set", "temperature=0.5", "--effort", "high")
+        assert (done.returncode, done.stdout) == (0, "Hello there.\n"), done.stderr
+    said = [one["body"] for one in provider.requests() if "body" in one]
+    names = ("temperature", "seed", "reasoning_effort", "max_tokens")
+    settings = [{name: body.get(name) for name in names} for body in said]
+    both = {"temperature": 0.5, "seed": 3, "reasoning_effort": "high"}
+    assert settings == [{**both, "max_tokens": 50}, {**both, "max_tokens": None}]
 
 
 def test_a_skill_with_a_prompt_answers_and_a_skill_in_code_is_called(

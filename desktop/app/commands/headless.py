@@ -30,6 +30,7 @@ from desktop.app.home.folder import Home, home_path, open_home
 from desktop.app.wiring.services import Services
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolAborted, ValidationFailure
 from desktop.domain.messages import ImageBlock
+from desktop.domain.model_settings import EFFORTS, NAMES, SPELLINGS, ModelSettings, settings_from
 from desktop.domain.models import ModelRef
 from desktop.domain.runs.cancellation import STOPPED as BY_PERSON
 from desktop.domain.runs.events import (
@@ -47,7 +48,9 @@ from desktop.pipeline.skills.code_mode import result_in
 from desktop.presenter.approvals.activity_words import BROKEN
 from desktop.services.definitions.others import PREFIX, own_model_of
 from desktop.services.rules.text import problem_of, read_rule
+from desktop.services.skills.side_prompt import prompt_skill
 from desktop.services.turns.endings import EMPTY
+from desktop.services.turns.spec import model_of, own_model
 from desktop.skills.patterns.grammar import Pattern
 from desktop.skills.resolution.refs import classify, path_target
 
@@ -98,6 +101,16 @@ def _parser() -> argparse.ArgumentParser:
         help="allow what fits this rule, as bash(command=git status*); may be given several times",
     )
     parser.add_argument("--model", metavar="CONNECTION/MODEL", default="", help="instead of the default model")
+    parser.add_argument(
+        "--effort", metavar="LEVEL", default="", help=f"how much the model thinks: {', '.join(EFFORTS)}"
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help=f"a setting of the model, over what the agent or the skill says: {', '.join(NAMES)}",
+    )
     parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
     parser.add_argument("--script", type=Path, help=argparse.SUPPRESS)
     return parser
@@ -105,11 +118,11 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _run(held: Home, options: argparse.Namespace) -> int:
     """Raises KnownError for what keeps it from beginning."""
-    allowed = [_rule(text) for text in options.allow]
+    allowed, settings = [_rule(text) for text in options.allow], _model_settings(options)
     async with windowless(held, _nobody, script=options.script, allowed=allowed, model=options.model) as (services, _):
         _look_at(allowed, services)
         followed = services.owner.spawn(_follow_log(services), "headless: follow the activity log")
-        code = await _Headless(services, options).go()
+        code = await _Headless(services, options, settings).go()
         await followed
         return code
 
@@ -141,6 +154,26 @@ def _rule(text: str) -> Pattern:
     return read_rule(canonical, "allow")
 
 
+def _model_settings(options: argparse.Namespace) -> ModelSettings:
+    """Raises ConfigurationError for a setting that there is not, and for a value that none takes."""
+    given: dict[str, Any] = {"effort": options.effort} if options.effort else {}
+    for text in options.set:
+        name, equals, value = text.partition("=")
+        if name not in SPELLINGS or not equals:
+            known = f"settings are {', '.join(NAMES)}"
+            raise ConfigurationError(f"--set {text!r} is no setting.", next_step=f"Write NAME=VALUE; {known}.")
+        given[name] = _value(value)
+    return settings_from(given, "the command line")
+
+
+def _value(text: str) -> Any:
+    """A number, true, a list as JSON has them; anything else is a text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
 def _look_at(allowed: Sequence[Pattern], services: Services) -> None:
     """Say which rules name nothing that there is: they would look as if they counted."""
     for one in allowed:
@@ -152,8 +185,9 @@ def _look_at(allowed: Sequence[Pattern], services: Services) -> None:
 class _Headless:
     """One run of ``assent run``."""
 
-    def __init__(self, services: Services, options: argparse.Namespace) -> None:
+    def __init__(self, services: Services, options: argparse.Namespace, settings: ModelSettings) -> None:
         self._services = services
+        self._settings = settings
         self._options = options
         self._end: RunEnded | None = None
         self._empty = False
@@ -182,9 +216,10 @@ class _Headless:
     def _unheard(self) -> None:
         self._stop()
 
-    def _model(self) -> str:
-        """Raises KnownError where none is chosen, or one that nothing leads to."""
-        chosen = str(self._options.model or self._services.settings.current.models.default)
+    def _model(self, named: str = "") -> str:
+        """What was asked for, else what the agent has ``named``, else the default. Raises KnownError where none is
+        chosen, or one that nothing leads to."""
+        chosen = str(self._options.model or named or self._services.settings.current.models.default)
         then = "Choose one in the app, or give --model CONNECTION/MODEL."
         if not chosen:
             raise KnownError("No model is chosen.", next_step=then, code="model.none")
@@ -228,7 +263,10 @@ class _Headless:
     async def _answered(self, agent: str) -> int:
         services = self._services
         own = own_model_of(services.agents.get(agent).side_a)
-        thread = await services.chats.create_thread(agent=agent, model="" if own is not None else self._model())
+        named = await self._agents_model(agent)
+        model = "" if own is not None else self._model(named)
+        thread = await services.chats.create_thread(agent=agent, model=model)
+        await services.chats.set_model_settings(thread.thread_id, self._settings)
         self._thread = thread.thread_id
         services.bus.listen(self._tell)
         self._stop = lambda: _spawned(services, thread.thread_id)
@@ -241,6 +279,11 @@ class _Headless:
             return self._ended(DONE)
         reason = (end.detail or end.reason) if end is not None else "it did not end"
         return self._ended(FAILED, reason, end.next_step if end is not None else "")
+
+    async def _agents_model(self, name: str) -> str:
+        """The model that the agent names itself; "" for none."""
+        agent = self._services.agents.get(name)
+        return model_of(agent.side_a, await prompt_skill(self._services.skills, agent, agent.side_a))
 
     async def _over(self, thread_id: str, agent: str) -> None:
         """Until the run has ended, and that of every agent that the conversation was handed to (S-AAT-1)."""
@@ -275,9 +318,9 @@ class _Headless:
     async def _called(self, skill: SkillDef, path: str) -> int:
         """Call it as a person does, that very file where they gave a ``path``; the result is what it returned."""
         if not skill.is_code or self._options.model:
-            self._model()
+            self._model(own_model(skill))
         args, said = self._given(skill)
-        call = self._services.skill_service.try_it(skill.name, args, self._tell, said, path)
+        call = self._services.skill_service.try_it(skill.name, args, self._tell, said, path, self._settings)
         self._stop = lambda: call.token.cancel(BY_PERSON)
         if self._stopped:
             self._stop()

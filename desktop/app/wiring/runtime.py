@@ -66,10 +66,10 @@ from desktop.services.schedules.service import JobService, JobSurroundings
 from desktop.services.skills.world import SkillWorld
 from desktop.services.threads.context import ContextService
 from desktop.services.threads.modes import ThreadModes
+from desktop.services.turns.agent_choices import Efforts, ToolModes
 from desktop.services.turns.known_windows import KnownWindows
 from desktop.services.turns.runtime import THREAD_LIMIT, Runtime, host_of
 from desktop.services.turns.token_scales import TokenScales
-from desktop.services.turns.tool_modes import ToolModes
 from desktop.settings import SettingsService
 from desktop.skills.catalogue.watch import FolderWatch
 from desktop.skills.patterns.grammar import Pattern
@@ -178,6 +178,7 @@ async def _services(
 
     # What every run works with.
     code, modes = open_code(skills), await ToolModes.opened(store.state)
+    efforts = await Efforts.opened(store.state)
     instructions = ProjectInstructions(boundary.files, store.state, redactor.mask_known)
     context = ContextService(store, redactor.mask_known)
     runtime = Runtime(
@@ -200,6 +201,7 @@ async def _services(
         summaries=lambda: settings.current.chat.summaries,
         mask=redactor.mask_known,
         priced=priced,
+        connected=models.reaches,
         context_window=known_windows,
         token_scale=scales,
         redact=redactor.redact_text,
@@ -208,6 +210,7 @@ async def _services(
         offers=lambda: _offers(settings),
         titles=lambda: asker is not None and settings.current.chat.model_titles,
         tool_mode=modes.of,
+        effort=efforts.of,
         instructions=instructions,
         others=others,
     )
@@ -259,6 +262,7 @@ async def _services(
         searches=web.searches,
         code=code,
         modes=modes,
+        efforts=efforts,
         thread_modes=thread_modes,
         windows=known_windows,
         models=models,

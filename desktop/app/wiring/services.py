@@ -36,8 +36,8 @@ from desktop.services.schedules.service import JobService
 from desktop.services.skills.world import SkillWorld
 from desktop.services.threads.context import ContextService
 from desktop.services.threads.modes import ThreadModes
+from desktop.services.turns.agent_choices import Efforts, ToolModes
 from desktop.services.turns.known_windows import KnownWindows
-from desktop.services.turns.tool_modes import ToolModes
 from desktop.settings import SettingsService
 from desktop.skills.catalogue.watch import FolderWatch
 from desktop.store import Store
@@ -102,6 +102,8 @@ class Services:
     """The sandbox of code that models write."""
     modes: ToolModes
     """How each agent calls its tools."""
+    efforts: Efforts
+    """How much the model of each agent thinks."""
     thread_modes: ThreadModes
     """Whether calls of a thread ask each time, or only at the edge of its folder."""
     windows: KnownWindows

@@ -27,7 +27,7 @@ EXPLAINED = (
 
 
 class Modes(Protocol):
-    """What this page needs of ``services.turns.tool_modes.ToolModes``."""
+    """What this page needs of ``services.turns.agent_choices.ToolModes``."""
 
     def of(self, agent: str) -> str: ...
 

@@ -14,6 +14,7 @@ from desktop.domain.errors import CancellationError, ConfigurationError, KnownEr
 from desktop.domain.ids import AgentId
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock
+from desktop.domain.model_settings import UNSAID, ModelSettings
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.events import RunWaiting
 from desktop.domain.runs.limits import Limit
@@ -36,7 +37,7 @@ from desktop.services.turns.run_frame import CalledBy, RunFrame
 from desktop.services.turns.runtime import Runtime, waits
 from desktop.services.turns.side_result import SideResult
 from desktop.services.turns.side_turn import SideTurn
-from desktop.services.turns.spec import SideSpec, model_from
+from desktop.services.turns.spec import SideSpec, chosen_for, model_from
 from desktop.services.turns.stops import NUDGE, as_text
 from desktop.services.turns.unattended import JobTerms, usual_priority
 from desktop.supervision.budgets import BudgetTracker
@@ -64,6 +65,8 @@ class RunOrder:
     """Asks to go on with an answer that is already there."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The variables of the thread."""
+    settings: ModelSettings = UNSAID
+    """What a person said for the thread of how its model is to answer."""
     called_by: CalledBy | None = None
     """The call it works for: the run is a part of the caller's and takes no slot of its own, for the caller holds
     one."""
@@ -300,6 +303,8 @@ class RunExecution:
             max_rounds=side.max_rounds,
             usual_rounds=Limit("max_rounds", terms.max_rounds, terms.set_by) if terms else self._runtime.usual_rounds(),
             terms=terms,
+            said=order.settings.over(above.settings) if above else order.settings,
+            usual=chosen_for(self._runtime, agent.name, side),
         )
 
     async def _given(self, turn: SideTurn) -> TurnInput:

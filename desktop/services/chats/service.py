@@ -285,6 +285,7 @@ class ConversationService(ThreadService):
             user_message_id=user_message_id,
             nudge=nudge,
             environment=await self.environment(active.thread_id),
+            settings=await self.model_settings(active.thread_id),
             terms=active.terms,
             before=active.before,
         )

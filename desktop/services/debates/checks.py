@@ -19,6 +19,7 @@ from desktop.domain.context import Overlay
 from desktop.domain.debates import MAX_TURNS, USUAL_TURNS, DebateSetup, SidePreview, SideSetup, ToolOffer
 from desktop.domain.definitions import SIDES, DefinitionProblem, SideName
 from desktop.domain.ids import AgentId
+from desktop.domain.model_settings import read_settings
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.supervision import ExecutionBudget
@@ -221,6 +222,8 @@ def _fields(side: SideSetup, path: str, max_rounds: float) -> Iterator[Definitio
     elif not side.prompt and (wrong := frontmatter_problem(side.prompt_text) or odd_text(side.prompt_text)):
         yield DefinitionProblem(f"{path}promptText", "prompt.text", f"the prompt: {wrong}")
     yield from _count(f"{path}maxSteps", side.max_rounds, max_rounds)
+    for one in read_settings(side.settings)[1]:
+        yield DefinitionProblem(f"{path}model.{one.key}", "model.setting", one.text)
     if odd_text(side.label) or "\n" in side.label or "\t" in side.label or _AS_A_SIDE.search(side.label):
         text = "a label is one line that can be seen, and names no side"
         yield DefinitionProblem(f"{path}label", "label.invalid", text)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from desktop.domain.debates import DebateSetup, DebateTemplate, SideSetup
 from desktop.domain.definitions import AgentDefinition, SideDefinition, SideName
 from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.model_settings import read_settings
 from desktop.services.skills.side_prompt import as_list, in_place
 from desktop.skills.patterns import parse_patterns
 
@@ -47,6 +48,8 @@ def _side(data: Any) -> SideSetup:
     tools = known.get("tools")
     known["tools"] = tuple(str(one) for one in tools) if isinstance(tools, (list, tuple)) else None
     known["prompt"] = str(known.get("prompt") or "")
+    settings = known.get("settings")
+    known["settings"] = read_settings(settings)[0].plain() if isinstance(settings, Mapping) else {}
     return SideSetup(**known)
 
 
@@ -78,6 +81,7 @@ def spec_of(setup: DebateSetup, name: SideName) -> SideSpec:
         max_rounds=side.max_rounds,
         usual_rounds=turns_spec.SIDE_LIMIT,
         environment=setup.environment,
+        said=read_settings(side.settings)[0],
     )
 
 
@@ -106,6 +110,7 @@ def _definition_side(side: SideSetup) -> SideDefinition:
         side.end_session_tool,
         "" if side.prompt else side.prompt_text,
         None if side.prompt else as_list(side.tools),
+        dict(side.settings),
     )
 
 
@@ -131,7 +136,8 @@ def _setup_side(side: SideDefinition, model: str) -> SideSetup:
         prompt_text=side.prompt_text,
         tools=tools,
         label=side.label,
-        model=model,
+        model=str(side.model.get("model") or model),
+        settings=read_settings(side.model)[0].plain(),
         stop_on_response=side.stop_on_response,
         stop_tool=side.stop_tool,
         stop_property=side.stop_property,

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import Any, Literal
 
+from desktop.agents.skill.settings import named_model
 from desktop.domain.definitions import AgentDefinition, AgentType, DefinitionProblem, SideDefinition
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.model_settings import SPELLINGS, read_settings
 from desktop.domain.runs.supervision import Priority
 from desktop.domain.safety import DEFAULT_ENVIRONMENT
 from desktop.domain.text.hidden_characters import odd_text
@@ -57,6 +59,7 @@ SIDE = (
     "endSessionTool",
     "promptText",
     "allowedTools",
+    "model",
 )
 TOP_ALIASES = {"env": "tenvs"}
 SIDE_ALIASES = {"sessionStop": "endSessionTool"}
@@ -214,6 +217,7 @@ def _side(above: _FieldReader, key: str, *, needed: str) -> SideDefinition | Non
         stop_property=at.text("stopToolResponseProperty", MAX_LABEL),
         max_rounds=at.count("maxSteps", MAX_ROUNDS),
         end_session_tool=at.tool("endSessionTool"),
+        model=_model(at),
     )
     _stops(at, side)
     return side
@@ -257,6 +261,26 @@ def _allowed_tools(at: _FieldReader) -> str | None:
     except PatternError as error:
         at.wrong("allowedTools", "patterns.invalid", str(error))
         return ""
+
+
+def _model(at: _FieldReader) -> dict[str, Any]:
+    """The side's model and its settings, or the name of a model alone."""
+    given = at.data.get("model")
+    if given is None:
+        return {}
+    said = {"model": given} if isinstance(given, str) else given
+    if not isinstance(said, Mapping):
+        at.wrong("model", "field.type", "model must be connection/model, or a mapping of settings")
+        return {}
+    below = _FieldReader(said, f"{at.path}model.", at.problems)
+    below.known(("model", *SPELLINGS))
+    name = said.get("model")
+    if name is not None and named_model(said) is None:
+        below.wrong("model", "model.name", f"model must be connection/model, not {name!r:.60}")
+    settings, wrong = read_settings(said)
+    for one in wrong:
+        below.wrong(one.key, "model.setting", one.text)
+    return {**({"model": name} if name is not None else {}), **settings.plain()}
 
 
 def _stops(at: _FieldReader, side: SideDefinition) -> None:

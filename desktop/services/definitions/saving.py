@@ -59,6 +59,7 @@ def _side(side: SideDefinition) -> dict[str, Any]:
         "maxSteps": side.max_rounds,
         "endSessionTool": side.end_session_tool,
         "allowedTools": side.allowed_tools,
+        "model": dict(side.model),
     }
 
 
@@ -70,7 +71,8 @@ def _lines(fields: Mapping[str, Any], indent: str) -> Iterator[str]:
                 yield from _lines(value, indent + "  ")
         elif value is False and key == "stopOnResponse":
             yield f"{indent}{key}: false"
-        elif value not in (None, "", False) or (value == "" and key == "allowedTools"):  # "": no tool at all
+        elif (value is not None and value is not False and value != "") or (value == "" and key == "allowedTools"):
+            # a temperature of 0 is one, and an empty list of tools means no tool at all
             yield f"{indent}{key}: {json.dumps(value)}"
 
 

@@ -34,7 +34,7 @@ from desktop.services.skills.side_prompt import prompt_skill
 from desktop.services.turns.endings import Ending, failed
 from desktop.services.turns.run_frame import CalledBy
 from desktop.services.turns.runtime import Runtime
-from desktop.services.turns.spec import own_model
+from desktop.services.turns.spec import model_of
 from desktop.services.turns.stops import as_text
 from desktop.supervision.tasks import TaskOwner
 
@@ -191,6 +191,7 @@ class AgentCalls:
             budget=place.budget,
             placed=place.node is not None,
             below=call.invocation,
+            settings=host.settings,
             prompt_text=prompt_text,
             call_key=call.meta.call,
         )
@@ -200,7 +201,7 @@ class AgentCalls:
         """What its prompt's skill names, else the caller's (C-20); of two sides each finds its own."""
         if agent.type != "ai_human":
             return str(host.model)
-        model = own_model(await self._prompt(agent)) or str(host.model)
+        model = model_of(agent.side_a, await self._prompt(agent)) or str(host.model)
         if place.node is not None:
             place.node.does(NodeState.WORKING, model=model)
         return model

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import ConfigurationError, NotFound
 from desktop.domain.jobs import MAX_MESSAGE, MAX_NAME, Job
+from desktop.domain.model_settings import WrongSetting, read_settings
 from desktop.domain.models import ModelRef
 from desktop.services.schedules.code_access import code_problems
 from desktop.services.schedules.times import times_of
@@ -21,12 +22,17 @@ async def job_problems(runtime: Runtime, default_model: Callable[[], str], job: 
     ref = ModelRef.parse(job.model or default_model())
     if not ref.connection_id or not ref.model:
         found.append(DefinitionProblem("model", "job.model", "Choose a model."))
+    found += [DefinitionProblem(f"settings.{one.key}", "model.setting", one.text) for one in _wrong_settings(job)]
     if job.missed not in ("skip", "once"):
         found.append(DefinitionProblem("missed", "job.missed", "Write skip or once."))
     await runtime.skills.listed()  # from here on the table answers from memory
     tools = [tool.spec for tool in runtime.skills.table.tools()]
     listed = await asyncio.to_thread(lambda: list(tool_problems(job.policy, tools)))
     return [*found, *policy_problems(job.policy, runtime.mask), *listed, *await code_problems(runtime, job)]
+
+
+def _wrong_settings(job: Job) -> Sequence[WrongSetting]:
+    return read_settings(job.settings)[1]
 
 
 def edge_problems(job: Job, unconfined: str) -> Iterator[DefinitionProblem]:

@@ -7,19 +7,28 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import MAX_SNIPPET, Job, JobRun, JobRunStatus
+from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.model_settings import read_settings
 from desktop.domain.runs.events import Event, RunEnded, RunWaiting, end_kind
 from desktop.services.chats.service import ConversationService
 from desktop.services.projects.service import ProjectService
 from desktop.services.schedules.retention import clear_away
 from desktop.services.schedules.terms import LABEL
+from desktop.services.skills.side_prompt import prompt_skill
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import terms_of
 from desktop.skills.patterns.paths import Where
+
+if TYPE_CHECKING:
+    from desktop.services.turns import spec as turns_spec
+else:
+    turns_spec = lazy_module("desktop.services.turns.spec")
 
 _BUG = "Something went wrong inside Assent; the log has the details."
 
@@ -138,10 +147,11 @@ class JobRuns:
             await self._closed(live, "stopped", "")
             return
         when = datetime.fromtimestamp(live.run.planned_at).strftime("%d %b %H:%M")
-        model = job.model or around.default_model()
+        model = job.model or await self._agents_model(job) or around.default_model()
         title = f"{job.name}, {when}"
         thread = await self._service.create_thread(agent=job.agent, model=model, title=title, project=project)
         await self._runtime.store.threads.set_label(thread_id=thread.thread_id, label=LABEL)
+        await self._service.set_model_settings(thread.thread_id, read_settings(job.settings)[0])
         live.run = replace(live.run, thread_id=thread.thread_id)
         run_id = await self._service.run_job(thread.thread_id, job.message, terms)
         live.run = replace(live.run, run_id=run_id)
@@ -150,6 +160,11 @@ class JobRuns:
         if self._runtime.spawn is not None:
             self._runtime.spawn(self._ended(live), f"job {job.job_id}")
         await self._store.note(run=live.run)
+
+    async def _agents_model(self, job: Job) -> str:
+        """What the agent of the job names itself."""
+        agent = self._runtime.agents.get(job.agent)
+        return turns_spec.model_of(agent.side_a, await prompt_skill(self._runtime.skills, agent, agent.side_a))
 
     async def _ended(self, live: _Live) -> None:
         while not await self._service.wait(live.run.thread_id, 3600):

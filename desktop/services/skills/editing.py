@@ -21,6 +21,7 @@ from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.ids import new_id
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock, Usage
+from desktop.domain.model_settings import UNSAID, ModelSettings
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.events import EventSink
 from desktop.domain.runs.meta import RunMeta
@@ -340,16 +341,24 @@ class SkillService:
 
     # -- trying -------------------------------------------------------------------------------------------------------
 
-    def try_it(self, name: str, args: Mapping[str, Any], sink: EventSink, said: str = "", ref: str = "") -> SkillCall:
+    def try_it(
+        self,
+        name: str,
+        args: Mapping[str, Any],
+        sink: EventSink,
+        said: str = "",
+        ref: str = "",
+        settings: ModelSettings = UNSAID,
+    ) -> SkillCall:
         """Call a skill as a person, through every gate; requests come like those of any run. ``said`` is told to the
-        agent that works on a skill in words; ``ref`` is its file, where another skill may have its name. The caller
-        owns the task, and cancels the token to stop it."""
+        agent that works on a skill in words; ``ref`` is its file, where another skill may have its name; ``settings``
+        stand over those of the skill. The caller owns the task, and cancels the token to stop it."""
         run_id, token = new_id(), CancellationToken()
         everything = AllowedList.of(f"* {name}")
         host = self._host()
         inherited: dict[str, Any] = {PERMISSIONS: everything, "rootContextId": run_id}
         if host is not None:
-            inherited[HOST] = host
+            host = inherited[HOST] = replace(host, settings=settings, request=settings)
         root = Invocation(RunMeta(run_id, token, ""), inherited=inherited, shared=self._world.shared)
         caller = Caller("skill" if ref else "native", ("You",), everything)  # a model names no file, a person may
         request = CallRequest(ToolCallBlock(new_id(), ref or name, dict(args)), caller, root, sink, said=said)

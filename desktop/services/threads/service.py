@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block
+from desktop.domain.model_settings import UNSAID, ModelSettings, read_settings
 from desktop.domain.runs.events import ThreadChanged
 from desktop.domain.text.hidden_characters import without_hidden
 from desktop.domain.threads import DraftRecord, MessageRecord, SearchHit, ThreadEnd, ThreadRecord
@@ -147,6 +148,18 @@ class ThreadService:
         kept = {name: self._mask(value) for name, value in values.items()}
         await self._store.state.put(key=f"environment:{thread_id}", value=kept)
         self._changed(thread_id, "environment")
+
+    # -- settings of its model (R-MOD-1) ------------------------------------------------------------------------------
+
+    async def model_settings(self, thread_id: str) -> ModelSettings:
+        """What was said for this thread of how its model is to answer: it stands over what its agent says."""
+        kept = await self._store.state.get(key=f"settings:{thread_id}", default={})
+        return read_settings(kept)[0] if isinstance(kept, Mapping) else UNSAID
+
+    async def set_model_settings(self, thread_id: str, given: ModelSettings) -> None:
+        """Replace them; they hold from the next run on."""
+        await self._store.state.put(key=f"settings:{thread_id}", value=given.plain())
+        self._changed(thread_id, "settings")
 
     # -- drafts -------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from desktop.domain.errors import KnownError
 from desktop.domain.models import ModelRef
-from desktop.services.turns.tool_modes import State
+from desktop.services.turns.agent_choices import State
 
 KEY = "context_windows"
 MAXIMUM = 200

@@ -15,6 +15,7 @@ from desktop.domain.errors import KnownError
 from desktop.domain.ids import AgentId
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Usage
+from desktop.domain.model_settings import UNSAID, ModelSettings
 from desktop.domain.runs.agent import AgentOutcome
 from desktop.domain.runs.events import RunEnded, RunStarted
 from desktop.domain.runs.meta import RunMeta
@@ -50,6 +51,8 @@ class CalledBy:
     """The prompt with what the call gave it filled in."""
     call_key: str = ""
     """What names the call in the run's log."""
+    settings: ModelSettings = UNSAID
+    """What a person said for the caller's thread of how models are to answer."""
 
 
 class RunFrame:

@@ -97,6 +97,8 @@ class Runtime:
     """Whether the model gives chats their titles."""
     tool_mode: Callable[[str], str] = lambda _agent: ""
     """How a person chose that an agent calls its tools, by its name; "": not chosen."""
+    effort: Callable[[str], str] = lambda _agent: ""
+    """How much a person chose that an agent's model thinks, by its name; "": not chosen."""
     spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
     """Starts an owned task."""
     redact: Callable[[str], str] = lambda text: text

@@ -15,12 +15,12 @@ from desktop.agents.skill.discovery import Visible, not_itself, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
 from desktop.agents.skill.settings import PolicySettings, ToolMode, named_model
-from desktop.domain.definitions import SideName
+from desktop.domain.definitions import SideDefinition, SideName
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import NoticeBlock
-from desktop.domain.model_settings import UNSAID, ModelSettings
+from desktop.domain.model_settings import UNSAID, ModelSettings, read_settings
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.limits import USUAL_ROUNDS, Limit, tightest
@@ -28,6 +28,7 @@ from desktop.domain.runs.tree import BY_HAND
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools, Caller, ToolTable
+from desktop.services.definitions.others import own_model_of
 from desktop.services.projects.instructions import words_of
 from desktop.services.skills.activation import named_in
 from desktop.services.turns.prompt_settings import model_settings, promised_by, settings_of
@@ -342,6 +343,17 @@ def own_model(skill: SkillDef | None) -> str:
     given = skill.metadata.get("model") if skill is not None else None
     ref = named_model(given if isinstance(given, Mapping) else {"model": given})
     return str(ref) if ref is not None else ""
+
+
+def model_of(side: SideDefinition, skill: SkillDef | None) -> str:
+    """``connection/model`` that a side's definition names, else its prompt's skill; "" for none."""
+    named = named_model(side.model) if own_model_of(side) is None else None
+    return str(named) if named is not None else own_model(skill)
+
+
+def chosen_for(runtime: Runtime, agent: str, side: SideDefinition) -> ModelSettings:
+    """What goes with an agent: the effort that a person chose for it, over what its definition says."""
+    return ModelSettings(effort=runtime.effort(agent) or None).over(read_settings(side.model)[0])
 
 
 def model_from(text: str) -> ModelRef:
