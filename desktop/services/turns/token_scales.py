@@ -15,7 +15,7 @@ from desktop.domain.errors import KnownError
 from desktop.domain.estimates import estimate_request, has_media
 from desktop.domain.models import Finished, ModelClient, ModelRef, ModelRequest, StreamItem
 from desktop.domain.runs.meta import RunMeta
-from desktop.services.turns.tool_modes import State
+from desktop.services.turns.agent_choices import State
 
 KEY = "token_scales"
 MAXIMUM = 200
