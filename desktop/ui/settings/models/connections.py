@@ -16,6 +16,7 @@ from desktop.domain.models import Connection
 from desktop.presenter.settings.connections.page import ConnectionsViewModel
 from desktop.ui.settings.models.connection_edit import ConnectionEdit
 from desktop.ui.settings.models.provider_form import entry_field, label_of
+from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field, Labelled
 from desktop.ui.widgets.controls.secret_field import SecretField, taken
@@ -119,6 +120,7 @@ class ConnectionCards(QWidget):
         row = Row(actions, spacing=4)
         for widget in self.more(connection):
             row.addWidget(widget)
+            row.addSpacing(theme().px(8))
         name, title = connection.connection_id, connection.title
         test = Button("Test", "quiet", small=True, tip=f"Make one request to {title}")
         test.clicked.connect(lambda: self._setup.test_connection(name))
