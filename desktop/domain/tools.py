@@ -164,6 +164,15 @@ class CommandTool(Protocol):
 
 
 @runtime_checkable
+class HostTool(Protocol):
+    """A tool whose calls go to a host, which patterns name as ``host`` although it is none of the arguments."""
+
+    def host_of(self, args: Mapping[str, Any]) -> str:
+        """The host of a call, whatever its arguments are; "" where they name none."""
+        ...
+
+
+@runtime_checkable
 class RehearsingTool(Protocol):
     """A tool whose calls can be made in a copy first."""
 

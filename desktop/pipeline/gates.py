@@ -16,7 +16,7 @@ from desktop.domain.errors import Denied, KnownError, LimitReached, ToolAborted,
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.runs.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.runs.middleware import CallNext
-from desktop.domain.tools import CommandTool, PreCheck, StandsFor, Tool, ToolResult
+from desktop.domain.tools import CommandTool, HostTool, PreCheck, StandsFor, Tool, ToolResult
 from desktop.pipeline.context import CallContext, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 from desktop.recovery.past import OUTCOME_UNKNOWN, VALUE_UNKNOWN
@@ -35,11 +35,14 @@ class AllowedToolsGate:
         await call_next()
 
     async def check(self, call: CallContext) -> None:
-        """Raise Denied ``denied.allowed_tools``. A command is taken apart first: a list may look at it."""
+        """Raise Denied ``denied.allowed_tools``. A command is taken apart first, and the host of a call is found out: a
+        list may look at either."""
         spec, arguments = call.target.spec, call.arguments or {}
         parts: tuple[CommandPart, ...] = ()
         if isinstance(call.target, CommandTool):
             parts = await call.target.parts_of(arguments, call.meta.work_place)
+        elif isinstance(call.target, HostTool):
+            arguments = {**arguments, "host": call.target.host_of(arguments)}
         if not call.request.caller.allowed.permits(spec, arguments, parts):
             raise Denied(f"{spec.name} is not among the tools allowed here.", code="denied.allowed_tools")
 

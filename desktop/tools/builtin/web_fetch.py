@@ -80,6 +80,13 @@ class WebFetch:
         """The tool's declaration."""
         return WEB_FETCH
 
+    def host_of(self, args: Mapping[str, Any]) -> str:
+        """The host of the address, as rules name it."""
+        try:
+            return read_address(str(args.get("url", ""))).host
+        except BadWebAddress:
+            return ""
+
     async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Read the address; what is no public one is refused without a question."""
         try:

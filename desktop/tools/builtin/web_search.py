@@ -65,6 +65,14 @@ class WebSearch:
         """The tool's declaration."""
         return WEB_SEARCH
 
+    def host_of(self, args: Mapping[str, Any]) -> str:
+        """The host of the service, as rules name it."""
+        service = self._services.in_use
+        try:
+            return address_of(service).host if service is not None else ""
+        except BadWebAddress:
+            return ""
+
     async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Which service would be asked; a person is asked once about each."""
         service = self._services.in_use
