@@ -135,10 +135,12 @@ class PermissionRequest:
 
     @property
     def _remembered(self) -> tuple[Choice, ...]:
-        """The answers that hold for later calls, too: none for admin, and none with an end where a rule asks."""
+        """The answers that hold for later calls, too: none for admin, and none with an end where a rule asks
+        or for what only reads."""
         if self.category is Category.ADMIN:
             return ()
-        bounded: tuple[Choice, ...] = () if self.rule or self.consent is not None else ("allow_bounded",)
+        without = self.rule or self.consent is not None or self.category is Category.READ
+        bounded: tuple[Choice, ...] = () if without else ("allow_bounded",)
         return (*bounded, "allow_run", "allow_always")
 
 

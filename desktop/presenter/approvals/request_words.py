@@ -46,6 +46,9 @@ HIDDEN = (
 )
 
 
+PAST_IT = "that goes past the edge asks"
+
+
 def why(request: PermissionRequest) -> str:
     """The sentence that says why a person is asked."""
     if request.unknown:
@@ -59,11 +62,11 @@ def why(request: PermissionRequest) -> str:
     if request.category is Category.ADMIN:
         rule = "Admin calls always ask and are never remembered."
     elif not is_command(request):
-        rule = "Every write asks unless a rule allows it."
+        rule = f"Every write {PAST_IT if request.past_edge else 'asks'} unless a rule allows it."
     elif all(one.effect == "reads" for one in request.judgements):
         rule = "As far as can be told it only reads. A command asks each time unless a rule or a setting lets it pass."
     else:
-        rule = "A command asks each time unless a rule allows it."
+        rule = f"A command {PAST_IT if request.past_edge else 'asks each time'} unless a rule allows it."
     if isinstance(no_copy := request.preview.get("no_copy"), str):
         rule = f"{rule} {ASKED_BEFORE.format(why=shown_line(no_copy))}"
     return " ".join(part for part in (reason, rule) if part)

@@ -18,7 +18,7 @@ from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.rules.grants import GrantBook
 from desktop.skills.patterns.paths import Where
 from desktop.store import Store
-from tests.unit.safety.permission.test_gate import ADMIN, WRITE, Call, GateBench, Person
+from tests.unit.safety.permission.test_gate import ADMIN, READ, WRITE, Call, GateBench, Person
 
 NOW = 5000.0
 BOUNDS = GrantBounds("write-file(path=**)", 3, NOW + 60)
@@ -143,12 +143,15 @@ async def test_it_is_offered_for_writing_alone_and_never_where_a_rule_asks(book:
     bench = Bench(book, person := Person("deny"))
     await bench.decide(wrote())
     await bench.decide(wrote(ADMIN))
+    page = wrote(READ)
+    page.check = replace(page.check, category=READ, asks="a new host")
+    await bench.decide(page)
     asking = Bench(book, person)
     asking.gate = PermissionGate(
         person, type(bench.rules)(text="write-file($policy=ask)"), bench.audit, lambda: bench.settings, grants=book
     )
     await asking.decide(wrote())
-    assert ["allow_bounded" in request.choices for request in person.asked] == [True, False, False]
+    assert ["allow_bounded" in request.choices for request in person.asked] == [True, False, False, False]
 
 
 @pytest.mark.spec("R-ASK-2")
