@@ -229,7 +229,8 @@ class FolderCopy:
 
     def read(self, *, shown: bool = True) -> OutcomeReading:
         """What the command did. Raises ToolFailure."""
-        found = CopyFindings(self._floor_ns, self._closed, MAX_SHOWN if shown else MAX_CHANGES)
+        limit, room = MAX_SHOWN if shown else MAX_CHANGES, self.largest * 5 // 4
+        found = CopyFindings(self._floor_ns, self._closed, limit, room)
         for layer in self.layers:
             if layer.counts and layer.work:
                 read_overlay(found, layer.real, layer.made)

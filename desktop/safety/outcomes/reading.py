@@ -46,6 +46,9 @@ class CopyFindings:
     """Places that the command could not see, and that are not looked at here, either."""
     limit: int = MAX_SHOWN
     """How many changes are looked at."""
+    room: int = 5_000_000_000
+    """Bytes of the copy that are read: a file with holes takes no room on the disk, and reading it takes as long as if
+    it had none."""
     changes: dict[str, FileChange] = field(default_factory=dict)
     """By path."""
     meanwhile: set[str] = field(default_factory=set)
@@ -119,6 +122,10 @@ class CopyFindings:
                     self.delete(below, found)
         if self.is_full():
             return
+        if stat.S_ISREG(status.st_mode) and status.st_size > self.room:
+            self.beyond += 1
+            return
+        self.room -= status.st_size
         after = _readable(source, status, lambda: state_of(source, status))
         if after.kind == "file":
             had = stat.S_IMODE(real.st_mode) if real is not None else 0

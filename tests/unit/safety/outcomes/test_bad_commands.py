@@ -54,6 +54,15 @@ def test_one_file_cannot_grow_beyond_what_a_copy_may_hold(here: Rehearsals) -> N
     assert 0 < reading.changes[0].after.size <= 5_000_000
 
 
+def test_files_with_holes_are_not_read_for_hours(here: Rehearsals) -> None:
+    here.copies = Copies(f"{here.world.home}/cache/copies", here.confinement, here.world.policy, most=20_000_000)
+    outcome, reading, _ = here.run("for n in $(seq 50); do truncate -s 19M hole$n; done; echo a > small")
+    assert outcome.exit_code == 0
+    assert [os.path.basename(change.path) for change in reading.changes if change.after.size < 10] == ["small"]
+    assert sum(change.after.size for change in reading.changes) <= 25_000_000
+    assert reading.beyond == 49, "so nothing of it is taken over"
+
+
 def test_a_command_that_fills_its_copy_is_ended_and_says_so(here: Rehearsals) -> None:
     here.copies = Copies(f"{here.world.home}/cache/copies", here.confinement, here.world.policy, most=30_000_000)
     script = "for n in $(seq 10000); do head -c 1000000 /dev/urandom > f$n; sync f$n; done"
