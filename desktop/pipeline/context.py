@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import Decision, PermissionRequest, same_json, with_message
+from desktop.domain.approval.thread_modes import PastEdge
 from desktop.domain.errors import Denied, KnownError, ToolFailure
 from desktop.domain.ids import short_id
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -194,6 +195,8 @@ class CallContext(FunctionContext):
     """What it did in a copy; nothing of it is real yet."""
     refusal: KnownError | None = None
     """What a gate says to the arguments as a person edited them; they have to be edited again, or the call denied."""
+    past_edge: Sequence[PastEdge] = ()
+    """Why a person was asked about it although its thread works up to the edge."""
 
     @property
     def refused(self) -> str:

@@ -220,6 +220,7 @@ class TrustGate:
 
         def asking(request: PermissionRequest) -> None:
             asked.append(request)
+            call.past_edge = request.past_edge
             for clock in clocks:
                 clock.pause()
             call.request.sink(ToolCallWaiting(**_where(call), request=request))

@@ -349,6 +349,8 @@ def _decided(call: CallContext, masked: Callable[[Any], Any]) -> dict[str, Any]:
         facts.update(decision=call.decision.choice, by=call.decision.by)
         if call.decision.reason:
             facts["reason"] = call.decision.reason
+    if call.past_edge:
+        facts["past_edge"] = masked([[one.kind, one.words] for one in call.past_edge])
     if call.waited_s:
         facts["waited_ms"] = int(call.waited_s * 1000)
     if call.edited:

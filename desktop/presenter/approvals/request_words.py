@@ -9,6 +9,7 @@ from typing import Any
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.text.hidden_characters import has_hidden
+from desktop.presenter.common.outcomes import EDGES_NAMED, past_edge_words
 from desktop.presenter.common.shown import shown_line
 
 ASKS = "Was this done?"
@@ -83,19 +84,6 @@ def refused_words(request: PermissionRequest) -> str:
     return REFUSED.format(why=f"{shown_line(request.refused).rstrip('.')}.")
 
 
-EDGES = {
-    "admin": "admin",
-    "folder": "outside the folder",
-    "network": "network",
-    "undo": "cannot be undone",
-    "confined": "not confined",
-    "changed": "changed files",
-    "text": "text from outside",
-    "other": "needs an answer",
-}
-EDGES_NAMED = 3
-
-
 def confinement_words(request: PermissionRequest) -> str:
     """What confines the call, or what an answer to it holds for."""
     if request.is_outcome:
@@ -128,7 +116,7 @@ def _edits_hold(request: PermissionRequest) -> str:
 
 def past_words(request: PermissionRequest) -> str:
     """Of a call in a chat that works up to the edge: what it goes past."""
-    named = "; ".join(f"{EDGES[one.kind]}: {one.words}" for one in request.past_edge[:EDGES_NAMED])
+    named = past_edge_words((one.kind, one.words) for one in request.past_edge[:EDGES_NAMED])
     return shown_line(f"{named[:1].upper()}{named[1:]}")
 
 

@@ -163,6 +163,22 @@ class ChangesViewModel(QObject):
         """Show what undoing one call, or one undo, would do."""
         self._preview([change_id])
 
+    def undo_card(self, call: str) -> None:
+        """Show what undoing the call of this card would do; ``call`` is its name in the run's log."""
+        thread_id = self.thread_id
+
+        async def work() -> None:
+            records = await self._service.of_thread(thread_id)
+            found = [one.change_id for one in records if one.origin.call == call and not one.undoes]
+            if not found:
+                self.told.emit("That call changed no files that are still kept.", "")
+                return
+            if self.changes is None:  # its words and names come from the records of the thread
+                self.changes = await self._service.overview(thread_id)
+            self._preview(found)
+
+        self._bridge.spawn(work(), name="find what a call changed", on_error=self._failed)
+
     def undo_agent(self, change_id: str) -> None:
         """The same for all that the agent of this change did, with those that worked for it."""
         record = self.record(change_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from desktop.domain.approval.permission import UNANSWERED
@@ -74,6 +74,25 @@ DECIDED_BY: Mapping[str, OutcomeWords] = {
     "pipeline": OutcomeWords("", "", "Assent"),
 }
 """By who is stored to have decided; a gate that refuses by itself is told in the log alone."""
+
+
+EDGES = {
+    "admin": "admin",
+    "folder": "outside the folder",
+    "network": "network",
+    "undo": "cannot be undone",
+    "confined": "not confined",
+    "changed": "changed files",
+    "text": "text from outside",
+    "other": "needs an answer",
+}
+"""Past what a call goes that asks at the edge."""
+EDGES_NAMED = 3
+
+
+def past_edge_words(found: Iterable[tuple[str, str]]) -> str:
+    """What a call goes past, with the words for each."""
+    return "; ".join(f"{EDGES.get(kind, kind)}: {words}" for kind, words in found)
 
 
 class EndingWords(NamedTuple):

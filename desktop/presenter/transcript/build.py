@@ -27,9 +27,9 @@ from desktop.domain.messages import (
     thinking_facts,
     with_media,
 )
-from desktop.domain.text.words import arguments_words, json_beginning, size_of, size_words
+from desktop.domain.text.words import arguments_words, count_words, json_beginning, size_of, size_words
 from desktop.domain.threads import MessageRecord, ThreadEnd
-from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS
+from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS, EDGES_NAMED, past_edge_words
 from desktop.presenter.common.words import clock, footer_of
 from desktop.presenter.transcript.by_itself import confined_fact, in_own_words
 from desktop.presenter.transcript.code_calls import code_of, ran, summary_of
@@ -108,6 +108,7 @@ def tool_part(
         elapsed_ms=_whole(facts.get("elapsed_ms")),
         detail=decision_words(facts, call.arguments),
         at_edge=facts.get("by") == "edge",
+        undoable=unasked_changes(facts),
         nested=nested_calls(facts),
         code=ran(code, result.text, is_error=result.is_error) if code and result else code,
         child=child_of(facts),
@@ -153,11 +154,25 @@ def decision_words(facts: Mapping[str, Any], asked: Mapping[str, Any] | None) ->
     words = f"{NOT_AGAIN if facts.get('state') == 'unknown' else decided}{who}." if decided else ""
     if words and facts.get("reason"):
         words += f"\nReason: {facts['reason']}"
+    if words and (past := past_edge_of(facts)):
+        words += f"\nPast the edge: {past_edge_words(past)}."
     changes = facts.get("edited")
     if isinstance(changes, Mapping) and asked is not None:
         was = {name: asked[name] for name in changes if name in asked}
         words = f"Edited by you. {words}\nThe model had asked for:\n{pretty(was)}".strip()
     return words
+
+
+def past_edge_of(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(kind, words) of what a call went past, so that it asked."""
+    found = facts.get("past_edge")
+    rows = [row for row in found if isinstance(row, list | tuple) and len(row) == 2] if isinstance(found, list) else []
+    return [(str(kind), str(words)) for kind, words in rows[:EDGES_NAMED]]
+
+
+def unasked_changes(facts: Mapping[str, Any]) -> bool:
+    """Whether a call changed files without a question, at the edge of its folder, so that its card has the way back."""
+    return facts.get("by") == "edge" and facts.get("state") in ("done", "failed") and facts.get("changes") != 0
 
 
 def _state_of(result: ToolResultBlock, facts: Mapping[str, Any]) -> CallState:
@@ -179,6 +194,9 @@ def card_facts(facts: Mapping[str, Any], *, is_error: bool) -> tuple[str, ...]:
     if confined := confined_fact(facts):
         return confined
     edited = ("edited by you",) if facts.get("edited") else ()
+    changes = _whole(facts.get("changes"))
+    if changes and not edited:
+        return (count_words(changes, "change"),)
     return (*edited, size_words(size)) if size and not is_error else edited
 
 

@@ -170,6 +170,8 @@ class ToolPart:
     """Who decided about the call, or why, in words."""
     at_edge: bool = False
     """Whether it ran unasked because it stayed within the edge of its folder."""
+    undoable: bool = False
+    """Whether it changed files so: its card has the way back."""
     request: PermissionRequest | None = None
     """The question to the person while the call waits for an answer."""
     chain: tuple[str, ...] = ()

@@ -47,6 +47,7 @@ from desktop.presenter.transcript.build import (
     passed_by,
     pretty,
     tool_part,
+    unasked_changes,
     with_arguments,
 )
 from desktop.presenter.transcript.code_calls import ran
@@ -420,6 +421,7 @@ def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] 
         facts=card_facts(facts, is_error=event.is_error),
         detail=decision_words(facts, asked) or part.detail,
         at_edge=facts.get("by") == "edge",
+        undoable=unasked_changes(facts),
         nested=nested_calls(facts) or part.nested,
         code=ran(part.code, event.text, is_error=event.is_error) if part.code else None,
         child=child_of(facts),

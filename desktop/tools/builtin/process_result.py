@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import ToolAborted, ToolFailure, ToolTimeout
@@ -57,6 +58,12 @@ def ended_note(left: Sequence[str] | None) -> str:
     more = f" and {len(found) - _NAMED} other names" if len(found) > _NAMED else ""
     those = "1 process" if len(left) == 1 else f"{len(left):,} processes"
     return f"[It left {those} running, which ended with it: {', '.join(names)}{more}.]\n"
+
+
+def with_changes(result: ToolResult, note: str, changes: int | None) -> ToolResult:
+    """A result with words of ours above it, and how many changes of a copy became real; None: it ran in none."""
+    facts = result.facts if changes is None else {**result.facts, "changes": changes}
+    return replace(result, text=note + result.text, facts=facts)
 
 
 def assigned(variables: Mapping[str, str]) -> list[str]:

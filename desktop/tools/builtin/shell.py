@@ -38,6 +38,7 @@ from desktop.tools.builtin.process_result import (
     lost_files_note,
     result_of,
     taken_over_note,
+    with_changes,
 )
 from desktop.tools.builtin.rehearsals import CommandRehearsal, CommandRun, CommandsInCopies, run_to_its_end
 
@@ -187,7 +188,7 @@ class Bash:
         """Run the command, or take over what it did in a copy. Raises ToolTimeout, ToolAborted or ToolFailure with what
         it wrote so far."""
         run, reading = await self._run_of(args, context)
-        note = ""
+        note, taken = "", None
         if isinstance(context.rehearsal, CommandRehearsal) and self._in_copies is not None:
             taken, of = await self._in_copies.take_over(context.rehearsal, context.taken, context)
             outcome, fleeting = context.rehearsal.outcome, context.rehearsal.fleeting
@@ -202,7 +203,7 @@ class Bash:
         policy = self._policy.within(context.meta.work_place)
         gone = await asyncio.to_thread(_gone, policy, reading, fleeting)
         note += (lost_files_note(gone) if gone else "") + ended_note(left)
-        return replace(result, text=note + result.text) if note else result
+        return with_changes(result, note, taken)
 
     async def _run_of(self, args: Mapping[str, Any], context: ToolCallContext) -> tuple[CommandRun, ShellReading]:
         """The command as it would run now, and how it reads. Raises Denied."""

@@ -32,7 +32,7 @@ from desktop.domain.safety import (
     ShellReading,
 )
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.tools.builtin.process_result import assigned, ended_note, result_of, taken_over_note
+from desktop.tools.builtin.process_result import assigned, ended_note, result_of, taken_over_note, with_changes
 from desktop.tools.builtin.rehearsals import CommandRehearsal, CommandRun
 from desktop.tools.cli.category import always_admin
 from desktop.tools.cli.definitions import SOURCE, CliDefinition
@@ -308,7 +308,7 @@ class CliTool:
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """Run the program, or take over what it did in a copy. Raises ToolFailure, ToolTimeout or ToolAborted with what
         it wrote so far; a non-zero exit is an error result (R-CLI-13)."""
-        services, note = self._services.within(context.meta.work_place), ""
+        services, note, taken = self._services.within(context.meta.work_place), "", None
         run = await self._run_of(args, context)
         if isinstance(context.rehearsal, CommandRehearsal) and services.in_copies is not None:
             taken, of = await services.in_copies.take_over(context.rehearsal, context.taken, context)
@@ -320,7 +320,7 @@ class CliTool:
         uses_network = not run.network and (await self._read(services, words, run.plain.cwd)).uses_network
         hint = f"[No network: {self.definition.offline}.]\n" if uses_network else ""
         result = result_of(outcome, run.plain, hint, services.confinement.probe().kind)
-        return replace(result, text=note + result.text) if note else result
+        return with_changes(result, note, taken)
 
     async def _run_of(self, args: Mapping[str, Any], context: ToolCallContext) -> CommandRun:
         """The program as it would run now. Raises ToolFailure."""

@@ -24,7 +24,7 @@ from desktop.ui.theme import theme
 from desktop.ui.transcript.pieces.media_saving import ask_and_play, ask_where, media_of
 from desktop.ui.transcript.pieces.media_strip import PLAY
 from desktop.ui.transcript.pieces.rich_body import LINK
-from desktop.ui.transcript.pieces.tool_card import OPEN
+from desktop.ui.transcript.pieces.tool_card import OPEN, UNDO
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.controls.find_bar import FindBar
 from desktop.ui.widgets.dialogs.drop_zone import DropZone
@@ -248,6 +248,8 @@ class ThreadPane(QFrame):
             act()
         elif action.startswith(OPEN):  # of an agent that was called as a tool
             chat.open_child(action.removeprefix(OPEN))
+        elif action.startswith(UNDO):
+            self._models.changes.undo_card(action.removeprefix(UNDO))
         elif action.startswith(LINK):
             open_link(action.removeprefix(LINK))
         elif (media := media_of(self._items.get(message_id), action)) is not None:

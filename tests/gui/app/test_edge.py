@@ -9,7 +9,9 @@ from PySide6.QtTest import QTest
 from desktop.domain.approval.audit import AuditFilter
 from desktop.presenter.chat.edge import NO_FOLDER
 from desktop.presenter.chat.threads import ThreadRole
+from desktop.ui.changes.preview import UNDO, UndoDialog
 from desktop.ui.chat.edge import EdgeDialog
+from desktop.ui.transcript.pieces.tool_card import UNDO as UNDO_CARD
 from tests.gui.app.kit import HELLO, call
 
 
@@ -68,9 +70,27 @@ async def test_a_chat_is_switched_to_the_edge_and_back_and_no_other_is(start, tm
     page = await app.models.services.store.audit.page(AuditFilter(by="edge"))
     assert [row.entry.tool for row in page.rows] == ["write-file"], "the log says that nobody was asked"
     assert [one.at_edge for one in app.calls[:2]].count(True) == 1, "and so does the card"
+    assert "Past the edge: admin: " in app.calls[1].detail, "the card of the other says why it asked"
+    await _and_is_undone_from_its_card(app, project)
 
     await _no_other_takes_it_over(app, project, first)
     await _and_back(app, first)
+
+
+async def _and_is_undone_from_its_card(app, project):
+    written, refused = app.calls[:2]
+    assert (written.undoable, refused.undoable) == (True, False)
+    app.page.pane._act("", f"{UNDO_CARD}{written.part_id}")
+    await app.until_true(lambda: undo_of(app), "what it would undo is shown first")
+    assert (project / "in.md").exists()
+    undo_of(app).buttons[UNDO].click()
+    await app.until_true(lambda: not (project / "in.md").exists(), "it is undone")
+    app.page.pane._act("", f"{UNDO_CARD}{refused.part_id}")
+    await app.until_true(lambda: "changed no files" in app.page.toast._words.text(), "there is nothing of the other")
+
+
+def undo_of(app):
+    return next((one for one in app.window.findChildren(UndoDialog) if one.isVisible()), None)
 
 
 async def _no_other_takes_it_over(app, project, first):

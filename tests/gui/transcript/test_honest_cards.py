@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from desktop.domain.approval.judgement import Category, Judgement
+from desktop.domain.approval.thread_modes import PastEdge
 from desktop.domain.text.hidden_characters import has_hidden
 from desktop.presenter.transcript.build import summarise
 from desktop.presenter.transcript.items import NestedCall, ToolPart, TranscriptItem
@@ -54,6 +55,11 @@ def test_a_card_escapes_names_contents_and_commands_as_the_dialog_does(view: Tra
     assert summary(write.request) in card.text, "the inbox and the dialog say the same"
     assert not has_hidden(words)
     assert mark not in words
+    past = replace(write.request, past_edge=(PastEdge("folder", f"/home/{mark}x"), PastEdge("network", "a.example")))
+    card, words = shown(view, replace(write, request=past))
+    assert [line.number for line in card._preview if line.sign == "past"] == ["outside the folder", "network"]
+    assert "past the edge: network, a.example" in card.spoken()
+    assert not has_hidden(words)
     command = f"ls{mark}\nrm -r data"
     bash = asked("bash", {"command": command}, {"kind": "command", "command": command})
     card, words = shown(view, bash)

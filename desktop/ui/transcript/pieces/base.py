@@ -136,7 +136,7 @@ class Canvas:
         """The fill under a spot that the pointer is over, and the ring when keys go there."""
         rect = spot.rect.translated(origin)
         if spot.key == self.hover:
-            self._round(rect, self.look.color("hover"))
+            self.ground(rect, self.look.color("hover"))
         if spot.key == self.focus:
             self.ring(rect)
 
@@ -149,7 +149,8 @@ class Canvas:
         self.painter.drawRoundedRect(rect.adjusted(-1, -1, 1, 1), self.look.px(radius), self.look.px(radius))
         self.painter.restore()
 
-    def _round(self, rect: QRectF, color: QColor) -> None:
+    def ground(self, rect: QRectF, color: QColor) -> None:
+        """A rounded fill under words."""
         self.painter.save()
         self.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.painter.setPen(Qt.PenStyle.NoPen)

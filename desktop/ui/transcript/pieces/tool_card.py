@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPointF, QRectF, Qt
 
 from desktop.domain.text.words import size_words
+from desktop.presenter.common.outcomes import EDGES, EDGES_NAMED
 from desktop.presenter.transcript.items import ToolPart
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.look import PageLook
@@ -44,6 +45,9 @@ RUNNING = frozenset({"running"})
 CHILD = "Open its conversation"
 OPEN = "open-thread:"
 """What the action begins with that leads to the thread of a called agent."""
+UNDO = "undo-call:"
+"""What the action begins with that shows how a call is undone."""
+UNDONE = "Undo…"
 
 
 class ToolCard(Piece):
@@ -60,6 +64,7 @@ class ToolCard(Piece):
         "_strip",
         "_summary",
         "_tool",
+        "_undo_room",
         "_width",
         "open",
         "part",
@@ -78,6 +83,7 @@ class ToolCard(Piece):
         self._width = 0.0
         self._body_top = 0.0
         self._pad = 13
+        self._undo_room = 0.0
         self._tool = self._summary = ""
         self._strip = MediaStrip((), None)
         self.pictures: Pictures | None = None
@@ -117,7 +123,11 @@ class ToolCard(Piece):
         self.height = look.px(FOLDED)
         head = QRectF(0, 0, width, look.px(FOLDED))
         verb = "Close" if self.unfolded else "Open"
+        undo = _undo_spots(look, self.key, self.part, width)
+        self._undo_room = width - undo[0].rect.x() if undo else 0.0
+        head.setRight(width - self._undo_room)
         self._spots.append(Spot("toggle", f"{self.key}/head", head, f"{verb} {self._tool}", self.part.call_id))
+        self._spots += undo
         self.text = f"{self._tool} {self._summary}".strip()
         head_length = len(self.text)
         if self.waiting:
@@ -142,6 +152,12 @@ class ToolCard(Piece):
         asked = asked_preview(self.part) if request and not found.lines else found
         self.whole = asked.whole and self._fits(look, asked)
         self._preview = list((found if self.open else asked).lines)
+        if request:
+            past = request.past_edge[:EDGES_NAMED]
+            self._preview = [
+                *(PreviewLine(EDGES[one.kind], "past", shown_line(one.words)) for one in past),
+                *self._preview,
+            ]
         if request and request.place:
             self._preview = [PreviewLine("", "", from_code(request.place)), *self._preview]
         self._body_top = float(self.height)
@@ -239,7 +255,8 @@ class ToolCard(Piece):
         if canvas.ledger:
             draw_ledger(canvas, self.part, origin, canvas.look.px(FOLDED))
         head = QRectF(origin.x(), origin.y(), self._width, look.px(FOLDED))
-        _draw_head(canvas, self, (self._tool, self._summary), head, self._pad)
+        pad = max(self._pad, round(self._undo_room) + look.px(4))
+        _draw_head(canvas, self, (self._tool, self._summary), head, pad)
         if self.waiting:
             self._draw_waiting(canvas, frame)
         self._draw_body(canvas, origin)
@@ -283,7 +300,11 @@ class ToolCard(Piece):
             canvas.painter.fillRect(bar.adjusted(1, 2, 1, -2), look.color("text"))
 
     def _draw_spot(self, canvas: Canvas, spot: Spot, origin: QPointF) -> None:
-        canvas.words(spot.label, spot.rect.translated(origin + QPointF(canvas.look.px(8), 0)), "small", "text-2", 500)
+        rect, look = spot.rect.translated(origin), canvas.look
+        if spot.payload.startswith(UNDO):
+            canvas.glyph("undo", "text-2", rect.x() + look.px(6), rect.y() + (rect.height() - look.px(16)) / 2, 16)
+            rect.translate(look.px(20), 0)
+        canvas.words(spot.label, rect.translated(look.px(8), 0), "small", "text-2", 500)
 
     def spots(self) -> Sequence[Spot]:
         return self._spots
@@ -306,6 +327,8 @@ class ToolCard(Piece):
         state = STATES[self.part.state][2] if self.part.state in STATES else self.part.state
         given = f", {self._strip.words}" if self.part.media else ""
         given += f", {self.part.progress.words}" if self.part.progress is not None else ""
+        past = self.part.request.past_edge[:EDGES_NAMED] if self.part.request else ()
+        given += "".join(f", past the edge: {EDGES[one.kind]}, {shown_line(one.words)}" for one in past)
         return f"Tool call {self._tool}, {self._summary[:120]}, {state}{given}"
 
 
@@ -335,6 +358,13 @@ def _child_spots(look: PageLook, key: str, child: str, y: float) -> list[Spot]:
     width = look.metrics("small", 500).horizontalAdvance(CHILD) + look.px(16)
     rect = QRectF(look.px(5), y + look.px(4), width, look.px(24))
     return [Spot("action", f"{key}/child", rect, CHILD, f"{OPEN}{child}")] if child else []
+
+
+def _undo_spots(look: PageLook, key: str, part: ToolPart, width: float) -> list[Spot]:
+    """The way back from a call that changed files unasked, at the right end of its line."""
+    room = look.metrics("small", 500).horizontalAdvance(UNDONE) + look.px(36)
+    rect = QRectF(width - room - look.px(5), look.px(FOLDED - 24) / 2, room, look.px(24))
+    return [Spot("action", f"{key}/undo", rect, UNDONE, f"{UNDO}{part.part_id}")] if part.undoable else []
 
 
 def _to_line_end(text: str) -> str:

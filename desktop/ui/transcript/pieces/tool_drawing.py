@@ -19,6 +19,7 @@ ROOM = 56 + 12
 """Pixels at 100 % of a preview's width that its text does not get."""
 BUTTONS = 268
 """Pixels at 100 % that the buttons of a waiting card take: Open request, Deny, Allow once."""
+PAST = "Past the edge"
 ASKED = 6
 """Lines of a call's arguments, or of its code, on its card."""
 STATES = {
@@ -144,6 +145,9 @@ def draw_chain(canvas: Canvas, part: ToolPart, foot: QRectF) -> None:
 def draw_preview(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
     """One line of what would change."""
     look = canvas.look
+    if line.sign == "past":
+        _draw_past(canvas, line, rect)
+        return
     if line.sign in ("summary", "fold"):
         _draw_remark(canvas, line, rect)
         return
@@ -157,6 +161,20 @@ def draw_preview(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
     room = rect.adjusted(look.px(56), 0, look.px(56) - look.px(ROOM), 0)
     text = look.metrics("code").elidedText(line.text, Qt.TextElideMode.ElideRight, room.width())
     canvas.words(text, room, "code", ink)
+
+
+def _draw_past(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
+    """Past what a call goes: its kind on a ground of its own, and the words about it."""
+    look, metrics = canvas.look, canvas.look.metrics("small", 500)
+    x = rect.x() + look.px(13)
+    canvas.words(PAST, QRectF(x, rect.y(), rect.width(), rect.height()), "small", "text-2")
+    x += look.metrics("small").horizontalAdvance(PAST) + look.px(12)
+    kind = QRectF(x, rect.y(), metrics.horizontalAdvance(line.number) + look.px(12), rect.height())
+    canvas.ground(kind.adjusted(0, 1, 0, -1), look.color("ask-soft"))
+    canvas.words(line.number, kind.adjusted(look.px(6), 0, 0, 0), "small", "ask", 500)
+    room = QRectF(kind.right() + look.px(8), rect.y(), rect.right() - kind.right() - look.px(20), rect.height())
+    text = look.metrics("small").elidedText(line.text, Qt.TextElideMode.ElideMiddle, max(0.0, room.width()))
+    canvas.words(text, room, "small", "text-2")
 
 
 def _draw_remark(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
