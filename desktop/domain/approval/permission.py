@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from desktop.domain.approval.bounded_grants import GrantBounds
 from desktop.domain.approval.consents import Consent
-from desktop.domain.approval.judgement import Category, Judgement
+from desktop.domain.approval.judgement import Category, CommandPart, Judgement
 from desktop.domain.approval.thread_modes import PastEdge
 from desktop.domain.loading.lazy_dataclass import dataclass
 
@@ -106,6 +106,8 @@ class PermissionRequest:
 
     asks: str = ""
     """Why a person is asked although the call only reads, as in ``PreCheck``."""
+    parts: tuple[CommandPart, ...] = ()
+    """The commands of a shell command, as rules compare them."""
 
     @property
     def seen_in(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -20,6 +20,8 @@ from desktop.presenter.events.bridge import Bridge
 CALLS = (5, 10, 20, 50)
 TIMES = ((15, "15 minutes"), (60, "1 hour"), (240, "4 hours"))
 SIZES = (100_000, 1_000_000, 10_000_000, 100_000_000)
+ENDED_SHOWN = 2
+"""Grants that ended and can be granted again from above the text field."""
 LOW = 0.2
 """The last fifth is pointed out."""
 AGAIN_MS = 15_000
@@ -53,6 +55,8 @@ class GrantLine:
     """The share that is left, from 1 to 0."""
     low: bool
     """Whether it is about to end."""
+    ended: str = ""
+    """Why it holds no more; then nothing is left of it, and it can be granted again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,9 @@ class CallGrantsViewModel(QObject):
         self._grants, self._bridge, self._clock = grants, bridge, clock
         self._thread_id, self._project = "", ""
         self._told: set[str] = set()
+        self._put_away: set[str] = set()
         self.lines: tuple[GrantLine, ...] = ()
-        """What holds in the open chat, the latest first."""
+        """What holds in the open chat, the latest first, and then what ended there since it was opened."""
         self._again = bridge.later(self, self.refresh, AGAIN_MS)
         grants.on_change(self.refresh)
 
@@ -89,12 +94,13 @@ class CallGrantsViewModel(QObject):
         """Another chat is open."""
         self._thread_id, self._project = thread_id, project
         self._told = {one.grant_id for one in self._grants.ended(thread_id)}
+        self._put_away = set(self._told)
         self.refresh()
 
     def refresh(self) -> None:
         """Look again what holds."""
         held = self._grants.held(self._thread_id)
-        lines = tuple(line_of(one, self._project, self._clock()) for one in held)
+        lines = tuple(line_of(one, self._project, self._clock()) for one in (*held, *self._over()))
         ended = [one for one in self._grants.ended(self._thread_id) if one.grant_id not in self._told]
         self._told |= {one.grant_id for one in ended}
         if lines != self.lines:
@@ -103,9 +109,32 @@ class CallGrantsViewModel(QObject):
         for one in ended:
             if one.ended != "taken back":
                 self.said.emit(ended_words(one, self._project))
-        if lines:
+        if held:
             self._spawn(self._settle(), "write down which grants ended")
             self._again.start()
+
+    def _over(self) -> list[BoundedGrant]:
+        """The grants that ended while the chat was open, as long as nobody has put them away."""
+        ended = self._grants.ended(self._thread_id)
+        return [one for one in ended if one.grant_id not in self._put_away and one.ended != "taken back"][:ENDED_SHOWN]
+
+    def put_away(self, grant_id: str) -> None:
+        """It is not shown any more that this one ended."""
+        self._put_away.add(grant_id)
+        self.refresh()
+
+    def ended(self, grant_id: str) -> BoundedGrant | None:
+        """One that ended in the open chat."""
+        return next((one for one in self._grants.ended(self._thread_id) if one.grant_id == grant_id), None)
+
+    def grant_again(self, grant_id: str, bounds: GrantBounds) -> None:
+        """The person grants the same calls anew."""
+
+        async def work() -> None:
+            await self._grants.again(grant_id, bounds)
+            self.said.emit(f"Granted again: {about_words(bounds.pattern, self._project)}")
+
+        self._spawn(work(), "grant calls again")
 
     def take_back(self, grant_id: str) -> None:
         """It lets nothing through any more."""
@@ -121,13 +150,13 @@ class CallGrantsViewModel(QObject):
         sizes: list[tuple[str, int | None]] = []
         if type(size) is int:
             sizes = [("any size", None), *((size_words(most), most) for most in SIZES if most >= size)]
-        found = self._grants.patterns(request.tool, request.arguments, request.paths, request.project)
-        return GrantChoices(
-            tuple((about_words(one, request.project), one) for one in found),
-            tuple((count_words(number, "call"), number) for number in CALLS),
-            tuple((words, minutes) for minutes, words in TIMES),
-            tuple(sizes),
-        )
+        return _choices(self._grants.patterns(request), request.project, sizes)
+
+    def choices_again(self, grant: BoundedGrant) -> GrantChoices:
+        """What can be granted of the calls of one that ended."""
+        sizes: list[tuple[str, int | None]] = [(size_words(most), most) for most in SIZES]
+        bounded = grant.bounds.most_bytes is not None
+        return _choices((grant.bounds.pattern,), grant.project, sizes if bounded else ())
 
     def bounds(self, pattern: str, calls: int, minutes: int, most_bytes: int | None) -> GrantBounds:
         """What was chosen, from now on."""
@@ -143,16 +172,29 @@ class CallGrantsViewModel(QObject):
         self.said.emit(error.advice)
 
 
+def _choices(patterns: Sequence[str], project: str, sizes: Sequence[tuple[str, int | None]]) -> GrantChoices:
+    return GrantChoices(
+        tuple((about_words(one, project), one) for one in patterns),
+        tuple((count_words(number, "call"), number) for number in CALLS),
+        tuple((words, minutes) for minutes, words in TIMES),
+        tuple(sizes),
+    )
+
+
 def line_of(grant: BoundedGrant, project: str, now: float) -> GrantLine:
     """A grant in words."""
     share = grant.left(now)
     left = f"{grant.calls_left} of {grant.bounds.calls} left"
     until = f"until {clock_words(grant.bounds.until)}"
-    if grant.bytes_left is not None:
+    if grant.ended:
+        left = f"{grant.used_calls} of {grant.bounds.calls} used"
+        until = f"ended at {clock_words(grant.ended_at)}"
+    elif grant.bytes_left is not None:
         until = f"{size_words(grant.bytes_left)}, {until}"
     about = about_words(grant.bounds.pattern, project).removeprefix(grant.tool).strip()
     icon = "terminal" if "(command=" in grant.bounds.pattern else "write"
-    return GrantLine(grant.grant_id, grant.tool, icon, about, left, until, share, share <= LOW)
+    ended = ENDED.get(grant.ended, "it is over") if grant.ended else ""
+    return GrantLine(grant.grant_id, grant.tool, icon, about, left, until, share, share <= LOW and not ended, ended)
 
 
 def ended_words(grant: BoundedGrant, project: str) -> str:

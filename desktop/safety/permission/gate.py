@@ -370,6 +370,7 @@ def _request_of(call: GatedCall, check: PreCheck, at: float) -> PermissionReques
         refused=call.refused,
         only_once=check.until is not None,
         asks=check.asks,
+        parts=check.parts,
     )
 
 

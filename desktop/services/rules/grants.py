@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from desktop.domain.approval.bounded_grants import (
     MOST_BYTES,
@@ -24,9 +24,10 @@ from desktop.domain.approval.bounded_grants import (
 )
 from desktop.domain.approval.call_facts import CallFacts
 from desktop.domain.approval.judgement import Category
-from desktop.domain.errors import ConfigurationError, NotFound
+from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.ids import new_id
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.services.rules.suggest import like_command
 from desktop.services.rules.text import literally, problem_of, proposed, read_rule
 from desktop.services.rules.trust import Entry, RuleSet
 from desktop.services.threads.masking import HOLDS_A_KEY, Mask
@@ -34,6 +35,7 @@ from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.policies import Owner
 
 if TYPE_CHECKING:
+    from desktop.domain.approval.permission import PermissionRequest
     from desktop.store.grants import GrantRepository
 
 SET_BACK_S = 5.0
@@ -159,8 +161,10 @@ class GrantBook:
         """Those that ended since Assent was started, the latest first."""
         return tuple(one for one in reversed(self._ended) if one.seen_in == thread_id)
 
-    def patterns(self, tool: str, arguments: Mapping[str, Any], paths: Sequence[str], project: str) -> tuple[str, ...]:
-        """Exactly this; of a file also those beside it, below its folder and in the project."""
+    def patterns(self, request: PermissionRequest) -> tuple[str, ...]:
+        """Exactly this; of a file also those beside it, below its folder and in the project; of a command also those
+        that begin alike."""
+        tool, arguments, paths, project = request.tool, request.arguments, request.paths, request.project
         path = paths[0] if len(paths) == 1 and "path" in arguments else ""
         known = {"path": path} if path else {}
         folder = os.path.dirname(path)
@@ -169,7 +173,40 @@ class GrantBook:
             found += [f"{tool}(path={literally(folder)}/{rest})" for rest in ("*", "**")]
             if project and folder.startswith(f"{project}/"):
                 found.append(f"{tool}(path={literally(project)}/**)")
+        if request.parts and "command" in arguments:
+            found += [f"{tool}(command={glob})" for glob in like_command(request.parts)]
         return tuple(one for one in dict.fromkeys(found) if problem_of(one, "allow") is None)
+
+    async def again(self, grant_id: str, bounds: GrantBounds) -> None:
+        """Grant the same calls anew, which a person asked for; nothing of what was left is added. Raises
+        ConfigurationError for bounds that are none, NotFound for one of an earlier start."""
+        before = next((one for one in self._ended if one.grant_id == grant_id), None)
+        if before is None:
+            raise NotFound("That grant is not known any more.", next_step="Allow the next such call with some like it.")
+        now = self._clock()
+        why = problem_with(bounds, now, 0 if before.bounds.most_bytes is not None else None)
+        if why or bounds.pattern != before.bounds.pattern:
+            raise ConfigurationError(why or "It would cover other calls.", next_step="Choose other bounds.")
+        grant = BoundedGrant(
+            new_id(),
+            before.thread_id,
+            before.seen_in,
+            before.project,
+            before.tool,
+            before.how,
+            now,
+            bounds,
+            latest_at=now,
+        )
+        held = self._made(grant)
+        self._ended = [one for one in self._ended if one is not before]  # asked for twice, it is given once
+        try:
+            await self._store.add(grant=grant)
+        except KnownError:
+            self._ended = [before, *self._ended]
+            raise
+        self._held[grant.grant_id] = held
+        self._changed()
 
     async def settle(self) -> None:
         """Write down which have ended by their time."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import CommandPart
 from desktop.services.rules.text import literally
 from desktop.skills.patterns.commands import ARGUMENT, command_glob
 from desktop.skills.patterns.grammar import Constraint, Pattern
@@ -62,6 +63,24 @@ def _commands(constraint: Constraint, passing: Sequence[CallFacts], _workspace: 
     maximum = [text for text, _ in texts.most_common(MAX_WAYS)]
     for size in range(len(maximum), 0, -1):
         yield _braced(maximum[:size])
+
+
+def like_command(parts: Sequence[CommandPart]) -> Iterator[str]:
+    """Values of ``command`` that cover all commands of a call, the narrowest first: what each begins with, its first
+    two words, and anything behind that."""
+    texts = list(dict.fromkeys(part.text for part in parts))
+    heads = list(dict.fromkeys(map(_head, texts)))
+    found = [_braced(texts)] if len(texts) > 1 else []
+    for glob in (*found, _braced(heads) + "{, *}"):
+        made = command_glob(glob) if all(texts) else None
+        if made is not None and all(made.covers(part) for part in parts):
+            yield glob
+
+
+def _head(text: str) -> str:
+    """The first two words of a command; all of it where they are quoted, for a quoted word may have blanks."""
+    head = " ".join(text.split(" ")[:2])
+    return text if "'" in head else head
 
 
 def _paths(constraint: Constraint, passing: Sequence[CallFacts], workspace: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton
 
 from desktop.ui.approvals.request.granting import GrantDialog
 from tests.gui.app.kit import HELLO, call
@@ -16,7 +17,9 @@ async def test_a_few_calls_are_allowed_counted_down_and_taken_back(start, tmp_pa
     project = tmp_path / "person" / "tides"
     (project / "docs").mkdir(parents=True)
     write = [call("write_file", path=f"docs/{name}.md", content="text") for name in "abcd"]
-    app = await start(*write[:3], HELLO, call("write_file", path="e.md", content="x"), HELLO, write[3], HELLO)
+    more = [call("write_file", path=f"docs/{name}.md", content="text") for name in "fghij"]
+    beside_it = call("write_file", path="e.md", content="x")
+    app = await start(*write[:3], HELLO, beside_it, HELLO, *more[:2], HELLO, more[2], HELLO, write[3], HELLO)
     app.models.projects.use(str(project))
     await app.until_true(lambda: app.page.pane.header.project.label == "tides", "the project")
     bar = app.page.pane.foot.composer.granted
@@ -50,9 +53,35 @@ async def test_a_few_calls_are_allowed_counted_down_and_taken_back(start, tmp_pa
     await app.until_true(lambda: not app.models.approvals.requests, "the answer")
     await app.until_true(app.page.pane.foot.composer.stop.isHidden, "the run is over")
 
+    await _one_is_used_up_and_granted_again(app, bar)
     button = bar.rows[0].findChildren(type(app.page.pane.foot.composer.stop))[-1]
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     await app.until_true(bar.isHidden, "it was taken back")
     app.say("the last one")
     last = await app.asked()
     assert last.arguments["path"] == "docs/d.md"
+
+
+async def _one_is_used_up_and_granted_again(app, bar):
+    app.say("two more")
+    await app.until_true(lambda: "5 of 5 used" in bar.rows[0].accessibleName(), "all its calls were made")
+    await app.until_true(app.page.pane.foot.composer.stop.isHidden, "the run is over")
+    again, close = (button_of(bar, name) for name in ("Grant again write-file docs/*", "Put away"))
+    assert close.isVisible()
+    again.click()
+    (dialog,) = [one for one in app.window.findChildren(GrantDialog) if one.isVisible()]
+    assert dialog.pattern.count() == 1, "the same calls, and no others"
+    assert dialog._comes_to.text().startswith("Up to 10 such calls run unasked until ")
+    dialog.calls.setCurrentIndex(0)
+    dialog.buttons["allow"].click()
+    await app.until_true(lambda: "5 of 5 left" in bar.rows[0].accessibleName(), "it holds anew")
+    assert len(bar.rows) == 1, "and the one before is not shown any more"
+    app.say("and one")
+    await app.until_true(lambda: "4 of 5 left" in bar.rows[0].accessibleName(), "it lets calls pass")
+    await app.until_true(app.page.pane.foot.composer.stop.isHidden, "the run is over")
+
+
+def button_of(bar, name):
+    """The button of a row whose name begins so."""
+    found = [one for row in bar.rows for one in row.findChildren(QAbstractButton)]
+    return next(one for one in found if one.accessibleName().startswith(name))

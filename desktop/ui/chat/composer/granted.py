@@ -16,12 +16,15 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.tips import plain_tip
 
 
 class _GrantRow(QWidget):
-    """One grant: what for, how much is left, the way to take it back."""
+    """One grant: what for, how much is left, the way to take it back; of one that ended, the way to grant it again."""
 
     taken_back = Signal()
+    again = Signal()
+    put_away = Signal()
 
     def __init__(self, line: GrantLine) -> None:
         super().__init__()
@@ -29,6 +32,9 @@ class _GrantRow(QWidget):
         row.addWidget(Icon(line.icon, "ask" if line.low else "text-2", 16))
         what = f"{shown_line(line.tool)} {shown_line(line.about)}".strip()
         row.addWidget(Text(what, "small", elide="middle"), 1)
+        if line.ended:
+            self._show_ended(row, line, what)
+            return
         bar = MeterBar(f"Left of {what}", "ask" if line.low else "text-2")
         bar.set_fraction(line.share)
         row.addWidget(bar)
@@ -40,11 +46,26 @@ class _GrantRow(QWidget):
         row.addWidget(button)
         self.setAccessibleName(f"Granted: {what}, {line.left}, {line.until}")
 
+    def _show_ended(self, row: Row, line: GrantLine, what: str) -> None:
+        how = Text(f"{line.until}, {line.left}", "small", "2")
+        how.setToolTip(plain_tip(f"It ended: {line.ended}"))
+        row.addWidget(how)
+        again = Button("Grant again…", "quiet", small=True, tip="Such calls go by the mode of the chat until you do")
+        again.setAccessibleName(f"Grant again {what}")
+        again.clicked.connect(self.again)
+        row.addWidget(again)
+        close = IconButton("close", f"Put away that {what} ended", side=20, glyph_side=14)
+        close.clicked.connect(self.put_away)
+        row.addWidget(close)
+        self.setAccessibleName(f"Grant {line.until}: {what}, {line.left}")
+
 
 class GrantBar(QWidget):
     """Hidden where nothing is granted. Of two and more only their number shows until it is opened."""
 
     taken_back = Signal(str)
+    again = Signal(str)
+    put_away = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +114,12 @@ class GrantBar(QWidget):
         clear(self._rows)
         for line in self._lines if self._is_open or not several else ():
             row = _GrantRow(line)
-            row.taken_back.connect(lambda grant_id=line.grant_id: self.taken_back.emit(grant_id))
+            for own, all_of_them in (
+                (row.taken_back, self.taken_back),
+                (row.again, self.again),
+                (row.put_away, self.put_away),
+            ):
+                own.connect(lambda grant_id=line.grant_id, told=all_of_them: told.emit(grant_id))
             self._rows.addWidget(row)
         self.setVisible(bool(self._lines))
         self.updateGeometry()

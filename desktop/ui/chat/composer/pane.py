@@ -10,6 +10,7 @@ from desktop.domain.messages import Block
 from desktop.presenter.chat.from_servers import newer_words
 from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters
+from desktop.ui.approvals.request.granting import grant_again
 from desktop.ui.chat.composer.message_edit import MessageEdit
 from desktop.ui.chat.composer.offers_popup import OffersPopup
 from desktop.ui.chat.composer.pasted_image import png_of
@@ -68,6 +69,8 @@ class ComposerPane(QWidget):
         if (grants := models.approvals.grants) is not None:
             grants.changed.connect(lambda: composer.granted.show_grants(grants.lines))
             composer.granted.taken_back.connect(grants.take_back)
+            composer.granted.put_away.connect(grants.put_away)
+            composer.granted.again.connect(lambda grant_id: grant_again(self.window(), grant_id, grants))
         composer.reading.stop.clicked.connect(models.servers.stop_reading)
         composer.draft_changed.connect(lambda _, attachments: models.servers.let_go(attachments))
         composer.send.connect(self._send)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ import pytest_asyncio
 from desktop.domain.approval.bounded_grants import GrantBounds
 from desktop.domain.approval.call_facts import CallFacts
 from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.errors import ConfigurationError, NotFound
 from desktop.domain.threads import ThreadRecord
 from desktop.services.rules.grants import GrantBook
 from desktop.skills.patterns.paths import Where
 from desktop.store import Store
+from tests.unit.safety.world import World
 
 HOW = "confined"
 NOON = 1_000_000.0
@@ -288,3 +291,69 @@ async def test_a_process_that_is_killed_between_the_use_and_the_call_has_used_it
     await bench.restart()
     assert not await bench.uses(write())
     assert await bench.store.grants.held() == []
+
+
+@pytest.mark.spec("R-ASK-2")
+async def test_one_that_ended_is_granted_again_only_by_a_person_once_and_for_the_same_calls(bench: Bench) -> None:
+    await bench.give(calls=2)
+    assert await bench.uses(write())
+    (ended,) = bench.book.ended("t")
+    bounds = GrantBounds(ended.bounds.pattern, 3, NOON + 3600)
+    for wrong in (replace(bounds, pattern="write-file"), replace(bounds, calls=501), replace(bounds, until=NOON)):
+        with pytest.raises(ConfigurationError):
+            await bench.book.again(ended.grant_id, wrong)
+    assert not await bench.uses(write()), "nothing of it began again by itself"
+    given = await asyncio.gather(*(bench.book.again(ended.grant_id, bounds) for _ in range(2)), return_exceptions=True)
+    assert sum(isinstance(one, NotFound) for one in given) == 1, "a double click gives it once"
+    (held,) = bench.book.held("t")
+    assert (held.calls_left, held.grant_id != ended.grant_id) == (3, True)
+    assert not await bench.uses(write("/w/src/a.py"))
+    assert not await bench.uses(write(), how="with the network"), "it is bound to how such calls run, as before"
+    assert [await bench.uses(write()) for _ in range(4)] == [True, True, True, False]
+    await bench.restart()
+    with pytest.raises(NotFound):
+        await bench.book.again(held.grant_id, bounds)
+
+
+@pytest.mark.spec("R-ASK-2", "R-PRM-11")
+@pytest.mark.parametrize(
+    ("command", "offered", "covers", "asks"),
+    [
+        ("pytest -q tests/docs", ["pytest -q{, *}"], ["pytest -q", "pytest -q tests/a"], ["pytest tests", "rm -r x"]),
+        ("make", ["make{, *}"], ["make docs"], ["makeinfo x", "make; rm x"]),
+        (
+            "mkdir -p out && touch out/a",
+            ["{mkdir -p out,touch out/a}", "{mkdir -p,touch out/a}{, *}"],
+            ["mkdir -p other", "touch out/a"],
+            ["mkdir -p other && rm out/a"],
+        ),
+        ("touch 'a b'", ["touch 'a b'{, *}"], ["touch 'a b' c"], ["touch a", "touch 'a c'"]),
+        ('touch "$(date).txt"', [], [], []),
+    ],
+)
+async def test_of_a_command_those_can_be_granted_that_begin_alike(
+    bench: Bench, tmp_path: Path, command: str, offered: list[str], covers: list[str], asks: list[str]
+) -> None:
+    reader = World(tmp_path / "disk").reader
+
+    async def facts(text: str) -> CallFacts:
+        parts = (await reader.read(text)).parts
+        return CallFacts("bash", Category.WRITE, text, arguments={"command": text}, parts=parts, thread_id="t")
+
+    asked = await facts(command)
+    request = replace(blank_request(), tool="bash", arguments=asked.arguments, parts=asked.parts)
+    found = bench.book.patterns(request)
+    assert [one.removeprefix("bash(command=").removesuffix(")") for one in found[1:]] == offered
+    if not offered:
+        return
+    until = NOON + 3600
+    await bench.book.give(GrantBounds(found[-1], 50, until), asked, HOW, "t", None)
+    assert [await bench.uses(await facts(text), None) for text in covers] == [True] * len(covers)
+    assert [await bench.uses(await facts(text), None) for text in asks] == [False] * len(asks)
+
+
+def blank_request() -> PermissionRequest:
+    """A request in which only that matters which is put into it."""
+    return PermissionRequest(
+        "r", "run", "t", "c", "bash", "Runs.", Category.WRITE, "", ("Agent", "bash"), {}, (), (), {}, "digest", NOON
+    )
