@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Literal, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol
 
 from desktop.domain.approval.call_facts import CallFacts
+from desktop.domain.approval.judgement import CommandPart
 from desktop.domain.loading.lazy_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from desktop.domain.approval.permission import PermissionRequest
 
 MOST_CALLS, MOST_SECONDS, MOST_BYTES = 500, 24 * 3600.0, 1_000_000_000
 """The widest bounds that a grant can have."""
@@ -95,8 +93,16 @@ class GrantPort(Protocol):
         """Those of this start that hold no more, the latest first."""
         ...
 
-    def patterns(self, request: PermissionRequest) -> tuple[str, ...]:
-        """What can be granted with the answer to a request, the narrowest first."""
+    def patterns(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        paths: Sequence[str],
+        project: str,
+        parts: Sequence[CommandPart] = (),
+    ) -> tuple[str, ...]:
+        """What can be granted with the answer to a request about such a call, the narrowest first; ``parts``: the
+        commands of a shell command."""
         ...
 
     def again(self, grant_id: str, bounds: GrantBounds) -> Awaitable[None]:

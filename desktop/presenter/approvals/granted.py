@@ -150,7 +150,8 @@ class CallGrantsViewModel(QObject):
         sizes: list[tuple[str, int | None]] = []
         if type(size) is int:
             sizes = [("any size", None), *((size_words(most), most) for most in SIZES if most >= size)]
-        return _choices(self._grants.patterns(request), request.project, sizes)
+        asked = request.tool, request.arguments, request.paths, request.project, request.parts
+        return _choices(self._grants.patterns(*asked), request.project, sizes)
 
     def choices_again(self, grant: BoundedGrant) -> GrantChoices:
         """What can be granted of the calls of one that ended."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from desktop.domain.approval.bounded_grants import (
     MOST_BYTES,
@@ -23,7 +23,7 @@ from desktop.domain.approval.bounded_grants import (
     GrantEnd,
 )
 from desktop.domain.approval.call_facts import CallFacts
-from desktop.domain.approval.judgement import Category
+from desktop.domain.approval.judgement import Category, CommandPart
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.ids import new_id
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -35,7 +35,6 @@ from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.policies import Owner
 
 if TYPE_CHECKING:
-    from desktop.domain.approval.permission import PermissionRequest
     from desktop.store.grants import GrantRepository
 
 SET_BACK_S = 5.0
@@ -161,10 +160,16 @@ class GrantBook:
         """Those that ended since Assent was started, the latest first."""
         return tuple(one for one in reversed(self._ended) if one.seen_in == thread_id)
 
-    def patterns(self, request: PermissionRequest) -> tuple[str, ...]:
+    def patterns(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        paths: Sequence[str],
+        project: str,
+        parts: Sequence[CommandPart] = (),
+    ) -> tuple[str, ...]:
         """Exactly this; of a file also those beside it, below its folder and in the project; of a command also those
         that begin alike."""
-        tool, arguments, paths, project = request.tool, request.arguments, request.paths, request.project
         path = paths[0] if len(paths) == 1 and "path" in arguments else ""
         known = {"path": path} if path else {}
         folder = os.path.dirname(path)
@@ -173,8 +178,8 @@ class GrantBook:
             found += [f"{tool}(path={literally(folder)}/{rest})" for rest in ("*", "**")]
             if project and folder.startswith(f"{project}/"):
                 found.append(f"{tool}(path={literally(project)}/**)")
-        if request.parts and "command" in arguments:
-            found += [f"{tool}(command={glob})" for glob in like_command(request.parts)]
+        if parts and "command" in arguments:
+            found += [f"{tool}(command={glob})" for glob in like_command(parts)]
         return tuple(one for one in dict.fromkeys(found) if problem_of(one, "allow") is None)
 
     async def again(self, grant_id: str, bounds: GrantBounds) -> None:

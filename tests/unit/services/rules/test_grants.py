@@ -16,7 +16,6 @@ import pytest_asyncio
 from desktop.domain.approval.bounded_grants import GrantBounds
 from desktop.domain.approval.call_facts import CallFacts
 from desktop.domain.approval.judgement import Category
-from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.errors import ConfigurationError, NotFound
 from desktop.domain.threads import ThreadRecord
 from desktop.services.rules.grants import GrantBook
@@ -341,8 +340,7 @@ async def test_of_a_command_those_can_be_granted_that_begin_alike(
         return CallFacts("bash", Category.WRITE, text, arguments={"command": text}, parts=parts, thread_id="t")
 
     asked = await facts(command)
-    request = replace(blank_request(), tool="bash", arguments=asked.arguments, parts=asked.parts)
-    found = bench.book.patterns(request)
+    found = bench.book.patterns("bash", asked.arguments, (), "", asked.parts)
     assert [one.removeprefix("bash(command=").removesuffix(")") for one in found[1:]] == offered
     if not offered:
         return
@@ -350,10 +348,3 @@ async def test_of_a_command_those_can_be_granted_that_begin_alike(
     await bench.book.give(GrantBounds(found[-1], 50, until), asked, HOW, "t", None)
     assert [await bench.uses(await facts(text), None) for text in covers] == [True] * len(covers)
     assert [await bench.uses(await facts(text), None) for text in asks] == [False] * len(asks)
-
-
-def blank_request() -> PermissionRequest:
-    """A request in which only that matters which is put into it."""
-    return PermissionRequest(
-        "r", "run", "t", "c", "bash", "Runs.", Category.WRITE, "", ("Agent", "bash"), {}, (), (), {}, "digest", NOON
-    )
