@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import ipaddress
 import os
 import re
 import socket
@@ -33,6 +34,8 @@ SETTING = "Settings, Tools and limits, Hosts of your own network"
 _BY_NAME = "A host that the person adds in " + SETTING + ", is asked for by its name, which the proxy looks up: {host}."
 _PROXIES = ("http", "https")
 _DIRECT = WebProxies()
+_OWN_PART = 64
+"""Of an IPv6 address, the part that is a computer's own in its network."""
 
 
 async def look_up(name: str, port: int) -> Sequence[str]:
@@ -146,13 +149,32 @@ async def _judged(address: WebAddress, way: Way, proxy: str) -> str:
     else:
         addresses = await _looked_up(address, way, proxied=bool(proxy))
     limit = Nearness.HERE if own else Nearness.PUBLIC
-    if not addresses or any(nearness(one) > limit for one in addresses):
+    if not addresses or any(nearness(one) > limit or (not own and is_beside(one)) for one in addresses):
         raise CallError(
             "web.private",
             f"{address.name} leads inside this computer or its network. Pages there are not read unless the person "
             f"adds the host in {SETTING}.",
         )
     return addresses[0]
+
+
+def is_beside(address: str) -> bool:
+    """Whether an address is one of this computer's own, or of its own network by IPv6, where all are public. Nothing
+    is sent: the kernel only says from where it would."""
+    kind = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(kind, socket.SOCK_DGRAM) as asking:
+            asking.connect((address, 9))
+            return in_one_network(str(asking.getsockname()[0]), address)
+    except (OSError, ValueError):
+        return False
+
+
+def in_one_network(ours: str, theirs: str) -> bool:
+    """Whether two addresses are the same, or by IPv6 differ in the part alone that tells apart what is in a network."""
+    one, other = ipaddress.ip_address(ours), ipaddress.ip_address(theirs)
+    bits = _OWN_PART if one.version == other.version == 6 else 0
+    return one.version == other.version and int(one) >> bits == int(other) >> bits
 
 
 async def _looked_up(address: WebAddress, way: Way, *, proxied: bool) -> Sequence[str]:

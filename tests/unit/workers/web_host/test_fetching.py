@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import socket
 import zlib
 from collections.abc import AsyncIterator, Sequence
 
@@ -10,7 +11,7 @@ import pytest
 from desktop.domain.web.addresses import BadWebAddress, read_address
 from desktop.workers.inside import CallError
 from desktop.workers.web_host import limits
-from desktop.workers.web_host.connecting import Resolve, Way
+from desktop.workers.web_host.connecting import Resolve, Way, in_one_network, is_beside
 from desktop.workers.web_host.decoding import decoded
 from desktop.workers.web_host.fetching import FetchedPage, fetch
 from tests.servers.raw_web import RawWeb, raw_web
@@ -61,6 +62,22 @@ async def test_a_name_that_leads_inside_is_not_connected_to(web: RawWeb, inside:
         await fetch(address, Way([], resolve=turns(["93.184.215.14", inside])))
     assert error.value.code == "web.private"
     assert web.seen == [], "one public address beside it changes nothing"
+
+
+@pytest.mark.spec("R-WEB-1")
+def test_an_address_of_this_computer_is_known_however_public_it_is() -> None:
+    own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with own:
+        own.connect(("192.0.2.1", 9))
+        used = str(own.getsockname()[0])
+    assert is_beside(used), "that this computer sends from"
+    assert is_beside("127.0.0.1")
+    assert not is_beside("192.0.2.1")
+    assert not is_beside("2001:db8::1")
+    assert not is_beside("no address")
+    assert in_one_network("2001:db8:0:1::5", "2001:db8:0:1:ffff::9"), "another computer at home"
+    assert not in_one_network("2001:db8:0:1::5", "2001:db8:0:2::5")
+    assert not in_one_network("192.0.2.1", "192.0.2.2"), "by the older kind, what is at home is not public"
 
 
 async def test_the_name_is_looked_up_once_and_what_was_judged_is_connected_to(web: RawWeb) -> None:
