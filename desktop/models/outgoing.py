@@ -17,6 +17,7 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import (
     Block,
     ChatMessage,
+    DocumentBlock,
     GivenBlock,
     ImageBlock,
     MediaBlock,
@@ -94,7 +95,7 @@ def parts(messages: Sequence[ChatMessage], senses: Senses = EVERYTHING, maker: s
         for block in message.blocks:
             if isinstance(block, ReasoningBlock) and not (block.maker == maker != "" and message.tool_calls):
                 continue
-            if isinstance(block, GivenBlock):
+            if isinstance(block, GivenBlock | DocumentBlock):
                 block = TextBlock(block.as_read)
             if isinstance(block, ImageBlock) and senses.images is False:
                 block = TextBlock(f"[An attached image{_named(block)} is not shown to you: {BLIND}.]")

@@ -14,6 +14,7 @@ from desktop.store.called_runs import CalledRunRepository
 from desktop.store.changes import ChangeRepository
 from desktop.store.composer import DraftRepository, QueueRepository, StateRepository
 from desktop.store.debates import DebateRepository
+from desktop.store.documents import DocumentRepository
 from desktop.store.grants import GrantRepository
 from desktop.store.jobs import JobRepository
 from desktop.store.journal import EffectRepository
@@ -31,6 +32,8 @@ from desktop.store.worker import StoreThread
 
 KEPT = Path("changes", "kept")
 """Where beside the database the contents lie that files had."""
+KEPT_DOCUMENTS = Path("documents")
+"""Where the originals of attached documents lie."""
 
 
 class Store:
@@ -64,6 +67,8 @@ class Store:
         self.called = CalledRunRepository(self._thread)
         self.changes = ChangeRepository(self._thread)
         self.kept_files = KeptFiles(path.parent / KEPT)
+        self.documents = DocumentRepository(self._thread)
+        self.kept_documents = KeptFiles(path.parent / KEPT_DOCUMENTS)
         self.uncertain_calls = UncertainCallRepository(self._thread)
 
     @property

@@ -25,6 +25,7 @@ RUN = f"run_id, thread_id, started_at, agent, model, ended_at, end_reason, detai
 BLOCK = "message_seq, kind, text, fields_json"
 
 _LONG = {
+    "document": "text",
     "text": "text",
     "reasoning": "text",
     "file": "text",

@@ -233,7 +233,7 @@ def _page(
             setup=cast(ModelSetupViewModel, SampleSetup()),
             offers=OffersViewModel(bridge, {}),
             servers=composer.sample_servers(bridge),
-            attaching=AttachingViewModel(bridge),
+            attaching=AttachingViewModel(bridge, nothing, lambda: 0),
             agents=(("assistant", "Workbench"),),
             trace=trace_shots.SAMPLES[trace](),
             modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),

@@ -58,6 +58,7 @@ from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.chats.tree_history import TreeKeeper
 from desktop.services.debates.service import DebateService
 from desktop.services.definitions.saving import saver
+from desktop.services.documents.service import DocumentService
 from desktop.services.projects.instructions import ProjectInstructions
 from desktop.services.projects.service import ProjectService
 from desktop.services.projects.telling import FolderTexts
@@ -79,6 +80,7 @@ from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
 from desktop.tools.cli.tools import CliTools
+from desktop.tools.documents.read_document import ReadDocument
 from desktop.tools.mcp.servers import McpServers
 from desktop.workers.model_child import model_host
 
@@ -176,6 +178,9 @@ async def _services(
     # Agents of other makers.
     others = other_agents(boundary.tools, boundary.cli, owner, store.state, redactor, agent_files.book, settings)
 
+    documents = DocumentService(boundary.documents, store.kept_documents, store.documents)
+    boundary.tools.register(ReadDocument(documents, safety))
+
     # What every run works with.
     code, modes = open_code(skills), await ToolModes.opened(store.state)
     efforts = await Efforts.opened(store.state)
@@ -204,6 +209,7 @@ async def _services(
         connected=models.reaches,
         context_window=known_windows,
         token_scale=scales,
+        has_documents=documents.has_any,
         redact=redactor.redact_text,
         bounds=lambda: settings.current.limits.run,
         usual_rounds=lambda: _usual_rounds(settings),
@@ -223,6 +229,7 @@ async def _services(
     _keep_changes(boundary, settings, owner)
     sweep = sweep_of(home, skills.fabric.roots, agent_files.folders)
     owner.spawn(asyncio.to_thread(sweep), "files: what an earlier start had not finished")
+    owner.spawn(documents.sweep(), "documents: originals that nothing needs")
 
     # What a person can do. The agents, tools.yaml and mcp.yaml add their tools to those of the boundary.
     chats = ConversationService(runtime, owner)
@@ -278,6 +285,7 @@ async def _services(
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceService(store, agent_files.book, runtime.tracker, runtime.usual_rounds),
         jobs=await _jobs(runtime, chats, rules, boundary, home, settings, projects),
+        documents=documents,
         changes=ChangesService(store.changes, store.kept_files, boundary.recorder, boundary.files, log),
         run_trees=RunTreeService(live, store.run_agents),
         outside=outside_calls(runtime, settings, skills, gate, owner, host),

@@ -30,6 +30,7 @@ from desktop.services.chats.traces import TraceService
 from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.debates.service import DebateService
 from desktop.services.definitions.book import AgentBook
+from desktop.services.documents.service import DocumentService
 from desktop.services.outside.calls import OutsideCalls
 from desktop.services.projects.service import ProjectService
 from desktop.services.schedules.service import JobService
@@ -138,6 +139,8 @@ class Services:
     """Scheduled jobs."""
     context: ContextService
     """Pins and summaries of threads."""
+    documents: DocumentService
+    """Documents that people attached."""
     changes: ChangesService
     """What calls changed of files, and undoing it."""
     run_trees: RunTreeService

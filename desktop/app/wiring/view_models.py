@@ -51,6 +51,7 @@ from desktop.presenter.settings.page import SettingsViewModel
 from desktop.presenter.shell.window import PaletteRow, ShellViewModel
 from desktop.presenter.trace.panel import TraceViewModel
 from desktop.presenter.transcript.live_threads import LiveThreads
+from desktop.services.documents.service import room_in
 from desktop.services.skills.side_prompt import prompt_skill
 from desktop.services.turns.prompt_settings import settings_of
 from desktop.ui.theme import theme
@@ -152,7 +153,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         settings=SettingsViewModel(services.settings, bridge),
         offers=OffersViewModel(bridge, _offers(services, given, lambda: WorkPlace(chat.project))),
         servers=given,
-        attaching=AttachingViewModel(bridge),
+        attaching=AttachingViewModel(bridge, services.documents, lambda: _room(services, chat)),
         agents=agents,
         trace=trace,
         context=context,
@@ -175,6 +176,11 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
     shell.add_source(lambda: _model_rows(setup))
     return made
+
+
+def _room(services: Services, chat: ChatViewModel) -> int:
+    """Characters of a document that the chosen model gets at once."""
+    return room_in(services.windows(ModelRef.parse(chat.meters.model)))
 
 
 def _grants(services: Services, bridge: Bridge, chat: ChatViewModel) -> CallGrantsViewModel:

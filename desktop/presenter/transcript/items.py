@@ -212,12 +212,14 @@ class CallsPart:
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPart:
-    """A file or image on a person's message; of an image ``data`` is base64, as in ``MediaPart``."""
+    """A file or image on a person's message; of an image ``data`` is base64, as in ``MediaPart``. ``opens`` is the
+    action that shows it, or ""."""
 
     part_id: str
     name: str
     facts: str = ""
     data: str = field(repr=False, default="")
+    opens: str = ""
 
     @property
     def whole(self) -> bytes:

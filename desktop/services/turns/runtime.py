@@ -71,6 +71,8 @@ class Runtime:
     """How many of a model's tokens an estimated one is."""
     connected: Callable[[ModelRef], bool] = lambda _ref: True
     """Whether there is a connection for a model."""
+    has_documents: Callable[[str], Awaitable[bool]] | None = None
+    """Whether a thread has documents to read on in; None: none has."""
     priced: Callable[[ModelRef], bool] = lambda _ref: True
     """Whether a model's cost will be told."""
     safety: SettingsProvider | None = None

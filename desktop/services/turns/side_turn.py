@@ -55,6 +55,7 @@ from desktop.services.turns.spec import (
     prompt_text,
     ready,
     request_of,
+    with_what_is_there,
 )
 from desktop.services.turns.stops import SideStops
 from desktop.services.turns.toolbox import Toolbox
@@ -110,7 +111,7 @@ class SideTurn:
         self.meta = replace(self.meta, environment=self.spec.environment)
         self.spec = replace(self.spec, project=self.meta.project)
         self._cut = self.unfinished is not None and self.unfinished.cut
-        side = await ready(runtime, self.spec)
+        side = await with_what_is_there(runtime, await ready(runtime, self.spec), self.meta.thread_id)
         await check_stops(runtime, side)
         if self.meta.uncertain is None:  # else its caller's hold
             found = await find_uncertain(runtime.store, self.meta.thread_id, given.messages)

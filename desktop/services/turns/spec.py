@@ -37,6 +37,7 @@ from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import JobTerms, ReadOnly, list_of_job
 from desktop.skills.cascade.effective import Cascade
 from desktop.supervision.budgets import BudgetTracker
+from desktop.tools.documents.read_document import READ_DOCUMENT
 
 NO_CONTEXT: Mapping[str, Any] = {}
 SIDE_LIMIT = Limit("maxSteps", 50, "the default of a side")
@@ -155,6 +156,17 @@ class ResolvedSide:
     def native(self) -> tuple[Tool, ...]:
         """The tools that the model calls one by one."""
         return self.visible.inlined if self.mode != "code" else ()
+
+
+async def with_what_is_there(runtime: Runtime, side: ResolvedSide, thread_id: str) -> ResolvedSide:
+    """The side without the tool that reads on in documents, where its thread has none."""
+    if runtime.has_documents is not None and await runtime.has_documents(thread_id):
+        return side
+    usable, inlined = (
+        tuple(tool for tool in tools if tool.spec.name != READ_DOCUMENT.name)
+        for tools in (side.visible.usable, side.visible.inlined)
+    )
+    return replace(side, visible=replace(side.visible, usable=usable, inlined=inlined))
 
 
 async def ready(runtime: Runtime, spec: SideSpec) -> ResolvedSide:

@@ -12,8 +12,20 @@ from desktop.tools.builtin.finding import FIND_FILES, FIND_TEXT
 from desktop.tools.builtin.shell import BASH
 from desktop.tools.builtin.web_fetch import WEB_FETCH
 from desktop.tools.builtin.web_search import WEB_SEARCH
+from desktop.tools.documents.read_document import READ_DOCUMENT
 
-_SPECS = (READ_FILE, LIST_DIRECTORY, FIND_TEXT, FIND_FILES, WRITE_FILE, EDIT_FILE, BASH, WEB_FETCH, WEB_SEARCH)
+_SPECS = (
+    READ_FILE,
+    LIST_DIRECTORY,
+    FIND_TEXT,
+    FIND_FILES,
+    WRITE_FILE,
+    EDIT_FILE,
+    BASH,
+    WEB_FETCH,
+    WEB_SEARCH,
+    READ_DOCUMENT,
+)
 BUILT_IN: Mapping[str, ToolSpec] = {spec.name: spec for spec in _SPECS}
 
 COMMAND_TOOLS = frozenset(name for name, spec in BUILT_IN.items() if spec.about == "command")

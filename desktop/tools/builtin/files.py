@@ -23,7 +23,7 @@ from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.builtin.edits.encoded import as_utf8
 from desktop.tools.builtin.edits.versions import FileVersion, ReadVersions
 from desktop.tools.builtin.text_files import FileLines, NotText, read_part
-from desktop.tools.documents.in_files import read_in_file
+from desktop.tools.documents.in_files import DOCUMENT, PAGES_SCHEMA, read_in_file
 
 MAX_ENTRIES = 2000
 MAX_CONTENT = 20_000_000
@@ -31,16 +31,7 @@ MAX_EDITED = 4_000_000
 """Bytes of a file that can be edited in parts, and of which is remembered which version a thread has read. With more,
 single steps of it would hold the window up, although they are made in a thread."""
 PREVIEW_BYTES = 200_000
-DOCUMENT = 60_000
-"""Characters of a document that one call gives."""
 PATH_SCHEMA = {"type": "string", "minLength": 1, "maxLength": 4096}
-
-PAGES_SCHEMA = {
-    "type": "string",
-    "maxLength": 200,
-    "description": "Of a document: its pages, slides or chapters to read, as 3, 3-7 or 3-, or the name of a sheet. All "
-    "when left out.",
-}
 
 READ_FILE = ToolSpec(
     name="read-file",

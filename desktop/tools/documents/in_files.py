@@ -19,6 +19,14 @@ from desktop.domain.tools import ToolResult
 from desktop.tools.documents.told import how_cited, how_on, notes_of, told
 
 HEAD = 1024
+DOCUMENT = 60_000
+"""Characters of a document that one call gives."""
+PAGES_SCHEMA = {
+    "type": "string",
+    "maxLength": 200,
+    "description": "Of a document: its pages, slides or chapters to read, as 3, 3-7 or 3-, or the name of a sheet. All "
+    "when left out.",
+}
 
 
 async def read_in_file(
@@ -31,15 +39,19 @@ async def read_in_file(
     name = os.path.basename(path.replace("\\", "/"))
     try:
         async with opener.open(stream.fileno(), name) as document:
-            return await a_part(document, name, pages, line, room)
+            result, _ = await a_part(document, name, pages, line, room)
+            return result
     except DocumentRefused as why:
         raise ToolFailure(f"{path} was not read. {why.advice}", code=why.code) from None
     finally:
         stream.close()
 
 
-async def a_part(document: OpenDocument, name: str, pages: str, line: int, room: int) -> ToolResult:
-    """What a tool gives of an open document. Raises ToolFailure and DocumentRefused."""
+async def a_part(
+    document: OpenDocument, name: str, pages: str, line: int, room: int
+) -> tuple[ToolResult, tuple[int, ...]]:
+    """What a tool gives of an open document, and which of the parts are pictures without text. Raises ToolFailure and
+    DocumentRefused."""
     about = document.about
     span = about.span(pages)
     if span is None:
@@ -54,7 +66,7 @@ async def a_part(document: OpenDocument, name: str, pages: str, line: int, room:
         "first": shown[0] if shown else span[0],
         "last": shown[-1] if shown else span[0],
     }
-    return ToolResult(f"{told(name, about, text, line)}\n\n[{'; '.join(notes)}]", facts=facts)
+    return ToolResult(f"{told(name, about, text, line)}\n\n[{'; '.join(notes)}]", facts=facts), text.scans
 
 
 def _no_such(name: str, about: DocumentAbout, pages: str) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+
 from desktop.domain.files.documents import DocumentAbout, DocumentText, amount_of
+from desktop.domain.messages import ImageBlock
 
 NO_TEXT = "[There is no text here.]"
 
@@ -40,3 +43,8 @@ def how_cited(name: str, about: DocumentAbout) -> str:
 def notes_of(about: DocumentAbout) -> str:
     """What else is to be known of it."""
     return " ".join(about.notes)
+
+
+def as_image(png: bytes, name: str) -> ImageBlock:
+    """A page that was drawn, as an image with its name."""
+    return ImageBlock("image/png", base64.b64encode(png).decode("ascii"), name)

@@ -119,27 +119,32 @@ class DocumentHost:
 
 async def _text(call: WorkerCall, document: DocumentFile, parts: range, skip: int, room: int) -> Mapping[str, Any]:
     scans: list[int] = []
+    given = 0
     for part in parts:
         held: list[str] = []
-        size = sent = 0
+        size = 0
         for number, line in enumerate(_lines(document, part)):
             if number < skip:
                 continue
-            if sent + size + len(line) + 1 > room and (sent or size):
-                await _emit(call, part, held)
+            if given and given + len(line) + 1 > room:
+                if held:
+                    await _emit(call, part, held)
                 return {"part": part, "line": number + 1, "scans": scans, "more": True}
-            line = line[:room]
+            line = (
+                line if len(line) <= room else f"{line[:room]} [{len(line) - room:,} characters of this line left out]"
+            )
             held.append(line)
             size += len(line) + 1
+            given += len(line) + 1
             if size > limits.PIECE:
                 await _emit(call, part, held)
-                held, sent, size = [], sent + size, 0
+                held, size = [], 0
                 await asyncio.sleep(0)
         await _emit(call, part, held)
         if document.is_scan(part):
             scans.append(part)
-        room, skip = room - sent - size, 0
-        if room <= 0 and part + 1 in parts:
+        skip = 0
+        if given >= room and part + 1 in parts:
             return {"part": part + 1, "line": 1, "scans": scans, "more": True}
         await asyncio.sleep(0)
     return {"part": 0, "line": 0, "scans": scans, "more": False}

@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QFrame
 
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.domain.messages import Block, FileBlock, GivenBlock, ImageBlock
+from desktop.domain.messages import Block, DocumentBlock, FileBlock, GivenBlock, ImageBlock
 from desktop.domain.text.words import size_of, size_words
 from desktop.presenter.common.words import human_count
+from desktop.presenter.transcript.build import document_facts
 from desktop.ui.chat.composer.thumbnail import Run, Thumbnail
 from desktop.ui.transcript.pieces.pooled import Pool
 from desktop.ui.widgets.controls.buttons import IconButton
@@ -43,6 +44,8 @@ def words_of(block: Block, newer: str = "") -> ChipWords:
         tokens = f"{human_count(len(block.text) // CHARACTERS_PER_TOKEN)} tokens" if block.at else block.about
         icon = "quote" if block.prompt else "retry" if newer else "server"
         return ChipWords(icon, f"{block.server}: {block.name}", "" if newer else tokens, newer)
+    if isinstance(block, DocumentBlock):
+        return ChipWords("file", block.name, document_facts(block))
     if isinstance(block, FileBlock):
         return ChipWords("file", block.name, size_words(size_of(block.text)))
     if isinstance(block, ImageBlock):

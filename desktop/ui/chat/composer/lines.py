@@ -69,16 +69,16 @@ class ComposerLines(QWidget):
 
 
 class ReadingBar(QWidget):
-    """What is read of servers before the message goes out; ``stop``: the person does not wait for it."""
+    """What is being read for the message; ``stop``: the person does not wait for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, stop: str = "Do not wait", tip: str = "Take the message back") -> None:
         super().__init__()
         row = Row(self, spacing=8)
         self._state = StateLabel()
         row.addWidget(self._state)
         self._words = Text("", "small", "2", elide="right")
         row.addWidget(self._words, 1)
-        self.stop = Button("Do not wait", "quiet", small=True, tip="Take the message back")
+        self.stop = Button(stop, "quiet", small=True, tip=tip)
         row.addWidget(self.stop)
         self.hide()
 

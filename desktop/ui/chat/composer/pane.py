@@ -60,6 +60,8 @@ class ComposerPane(QWidget):
         chat.draft_loaded.connect(self._load_draft)
         chat.returned.connect(composer.give_back)
         models.attaching.ready.connect(composer.add_attachment)
+        models.attaching.reading.connect(composer.attaching.say)
+        composer.attaching.stop.clicked.connect(models.attaching.stop)
         models.offers.ready.connect(self.offers.show_offers)
         composer.unknown_name = models.offers.unknown_name
         self.editing.done.connect(chat.edit)
@@ -198,7 +200,7 @@ class ComposerPane(QWidget):
     # -- attachments ------------------------------------------------------------------------------------------------
 
     def _choose_files(self) -> None:
-        dialog = FileDialog(self, "Attach files or images")
+        dialog = FileDialog(self, "Attach files, documents or images")
         dialog.setFileMode(FileDialog.FileMode.ExistingFiles)
         dialog.filesSelected.connect(lambda paths: self._models.attaching.files(tuple(paths)))
         dialog.open()

@@ -184,3 +184,10 @@ async def test_a_page_is_read_without_its_scripts(read: Read) -> None:
     )
     assert (found.all, found.about.title) == ("# Tide", "T")
     assert found.about.notes == ("It holds scripts; none was run.",)
+
+
+async def test_a_line_is_never_cut_in_silence(read: Read) -> None:
+    found = await read(pdf([drawn("x" * 40), drawn("y" * 40)]), room=60)
+    assert (found.all, found.said["part"], found.said["line"]) == ("x" * 40, 2, 1)
+    found = await read(pdf([drawn("x" * 100)]), room=60)
+    assert found.all == "x" * 60 + " [40 characters of this line left out]"

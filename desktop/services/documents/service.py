@@ -1,0 +1,135 @@
+"""Documents of threads: the original is kept, read in a process of its own, and opened again for its pages.
+
+Originals go when no message, draft or waiting message has them any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import BinaryIO
+
+from desktop.domain.errors import StoreError
+from desktop.domain.estimates import CHARACTERS_PER_TOKEN
+from desktop.domain.files.documents import DocumentOpener, DocumentRefused, OpenDocument
+from desktop.domain.messages import Block, DocumentBlock
+from desktop.store.documents import DocumentRepository
+from desktop.store.kept_files import KeptFiles
+from desktop.tools.documents.told import as_image, how_cited, how_on, notes_of, told
+
+SHARE, LEAST, MOST = 8, 8_000, 100_000
+"""What part of a model's window the text of one document takes at once; characters of it at least and at most."""
+UNKNOWN_WINDOW = 32_000
+SCANS, SCAN_WIDTH = 6, 1_100
+"""Pages without text that go to the model as pictures with the message, and their pixels in width."""
+YOUNG_S = 24 * 3600.0
+"""Seconds for which an original is kept although nobody needs it yet: it is being attached."""
+
+
+def room_in(window: int | None) -> int:
+    """Characters of a document that a model with this window gets at once."""
+    tokens = (window or UNKNOWN_WINDOW) // SHARE
+    return max(LEAST, min(tokens * CHARACTERS_PER_TOKEN, MOST))
+
+
+class DocumentService:
+    """``opener`` reads, ``kept`` has the originals, ``documents`` knows which are needed."""
+
+    def __init__(self, opener: DocumentOpener, kept: KeptFiles, documents: DocumentRepository) -> None:
+        self._opener = opener
+        self._kept = kept
+        self._documents = documents
+
+    async def attach(self, name: str, data: bytes, room: int) -> list[Block]:
+        """What goes with a message: the document, and pictures of its first pages where these have no text. Raises
+        DocumentRefused and StoreError."""
+        digest = await asyncio.to_thread(self._keep, data)
+        name = cite_name(name)
+        async with self.opened(digest, name) as document:
+            about = document.about
+            text = await document.text(1, about.count, room=room)
+            block = DocumentBlock(
+                name,
+                told(name, about, text),
+                digest=digest,
+                size=len(data),
+                what=f"{about.kind}, {about.amount()}",
+                unit=about.unit,
+                count=about.count,
+                names="\n".join(about.names),
+                notes=" ".join(part for part in (notes_of(about), how_cited(name, about)) if part),
+                more=_more(name, how_on(about, text, about.count)) if text.next_part else "",
+            )
+            made: list[Block] = [block]
+            for part in text.scans[:SCANS] if about.pictures else ():
+                made.append(as_image(await document.picture(part, SCAN_WIDTH), about.label(name, part)))
+        return made
+
+    @asynccontextmanager
+    async def opened(self, digest: str, name: str) -> AsyncIterator[OpenDocument]:
+        """An original that is kept, open. Raises DocumentRefused and StoreError."""
+        async with AsyncExitStack() as held:
+            file = await asyncio.to_thread(self._original, digest)
+            held.callback(file.close)
+            yield await held.enter_async_context(self._opener.open(file.fileno(), name))
+
+    async def of_thread(self, thread_id: str) -> list[DocumentBlock]:
+        """The documents of a thread, the newest first."""
+        return await self._documents.of_thread(thread_id=thread_id)
+
+    async def has_any(self, thread_id: str) -> bool:
+        """Whether a thread has one."""
+        return await self._documents.has_any(thread_id=thread_id)
+
+    async def find(self, thread_id: str, name: str) -> DocumentBlock | None:
+        """The document of a thread by its name, the newest of several. Case does not count."""
+        wanted = cite_name(name).casefold()
+        return next((one for one in await self.of_thread(thread_id) if one.name.casefold() == wanted), None)
+
+    async def sweep(self, now: Callable[[], float] = time.time) -> None:
+        """Remove originals that nobody needs any more."""
+        needed, before = await self._documents.needed(), now() - YOUNG_S
+        await asyncio.to_thread(lambda: self._kept.remove(self._kept.stray(needed, before)))
+
+    # -- in threads ---------------------------------------------------------------------------------------------------
+
+    def _keep(self, data: bytes) -> str:
+        digest = hashlib.sha256(data).hexdigest()
+        try:
+            self._kept.keep(digest, data)
+        except OSError as error:
+            words = f"The document cannot be kept: {error.strerror or 'the disk refuses it'}."
+            raise DocumentRefused(words, code="document.not_kept", next_step="Make room on the disk.") from None
+        return digest
+
+    def _original(self, digest: str) -> BinaryIO:
+        """An open file with a handle of its own: what is kept packed is unpacked into one without a name."""
+        try:
+            stream = self._kept.open(digest)
+        except StoreError:
+            raise DocumentRefused("Its original is not kept any more.", next_step="Attach it again.") from None
+        try:
+            os.fstat(stream.fileno())
+        except OSError:
+            file = tempfile.TemporaryFile()  # noqa: SIM115  # it is handed on open
+            with stream:
+                shutil.copyfileobj(stream, file)
+            file.flush()
+            return file
+        return stream
+
+
+def cite_name(name: str) -> str:
+    """A name as answers cite it: on one line and without blanks, so that it is seen where it ends."""
+    return re.sub(r"\s+", "_", "".join(c for c in name if c.isprintable() or c.isspace()).strip())[:120] or "document"
+
+
+def _more(name: str, how: str) -> str:
+    return f"That is not all of it: {how}, asking the tool read_document for {name}" if how else ""
