@@ -25,6 +25,7 @@ from desktop.presenter.chat.thread_lines import ARCHIVED, arrange
 from desktop.presenter.chat.thread_variables import ChatVariables, ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.chat.tool_modes import ToolModesViewModel
+from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.events.bridge import Bridge, single_shot
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.shell.window import ShellViewModel
@@ -234,6 +235,7 @@ def _page(
             offers=OffersViewModel(bridge, {}),
             servers=composer.sample_servers(bridge),
             attaching=AttachingViewModel(bridge, nothing, lambda: 0),
+            document=DocumentViewModel(nothing, bridge, lambda: ""),
             agents=(("assistant", "Workbench"),),
             trace=trace_shots.SAMPLES[trace](),
             modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),

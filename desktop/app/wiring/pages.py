@@ -451,6 +451,7 @@ def _chat_models(m: ViewModels, shell: ShellViewModel) -> ChatModels:
         offers=m.offers,
         servers=m.servers,
         attaching=m.attaching,
+        document=m.document,
         agents=m.agents,
         trace=m.trace,
         modes=m.modes,

@@ -42,6 +42,7 @@ from desktop.presenter.chat.tool_modes import ToolModesViewModel
 from desktop.presenter.debates.page import DebateModels, DebatesViewModel
 from desktop.presenter.debates.setup import DebateSetupViewModel
 from desktop.presenter.debates.words import fork_words
+from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.projects.page import ProjectsViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
@@ -98,6 +99,8 @@ class ViewModels(LazyModels):
     """The trace panel."""
     context: ContextViewModel
     """The context of the open thread."""
+    document: DocumentViewModel
+    """The document beside the open chat."""
     changes: ChangesViewModel
     """What was changed in the open thread."""
     run_tree: RunTreeViewModel
@@ -158,6 +161,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         trace=trace,
         context=context,
         run_tree=run_tree,
+        document=DocumentViewModel(services.documents, bridge, lambda: chat.thread_id),
         changes=changes,
         variables=ThreadVariables(services.chats, bridge),
         modes=ToolModesViewModel(services.modes, lambda agent: _declared_mode(services, agent), bridge),

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 
 UNITS = ("page", "sheet", "slide", "chapter", "cell", "part")
 MAX_PARTS, MAX_NAMES, MAX_WORDS = 2_000_000, 1_000, 2_000
@@ -118,6 +119,22 @@ class DocumentOpener(Protocol):
         """The document that ``handle`` has open, which stays the caller's. ``name`` decides between kinds of text.
         Raises DocumentRefused."""
         ...
+
+
+CITATION = lazy_pattern(
+    r"(?<![^\s(\[“”\"'*—–-])(?P<name>[^\s()\[\]<>“”\"'`|*]{1,120}\.(?:pdf|docx|docm|xlsx|xlsm|pptx|pptm|odt|epub|x?html?|csv|tsv|"
+    r"ipynb))\s(?:(?:p\.|page|slide|chapter|cell|part)\s?(?P<part>\d{1,7})|(?:(?P<sheet>[^\s!|][^!|\n]{0,60})!)?"
+    r"(?P<cells>[A-Z]{1,3}\d{1,7}(?::[A-Z]{1,3}\d{1,7})?))(?!\w)"
+)
+"""A place in a document as answers name it: ``report.pdf p. 4``, ``levels.xlsx March!B7``."""
+
+
+def read_citation(text: str) -> tuple[str, int, str] | None:
+    """The name of the document, the number of a part or 0, and the name of a sheet or ""."""
+    found = CITATION.match(text)
+    if found is None:
+        return None
+    return found["name"], int(found["part"] or 0), found["sheet"] or ""
 
 
 def looks_like_document(head: bytes) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -39,6 +40,8 @@ class DocumentReader:
     @asynccontextmanager
     async def open(self, handle: int, name: str, password: str = "") -> AsyncIterator[OpenedDocument]:
         """See ``DocumentOpener``."""
+        if os.name != "posix":  # pragma: no cover - Windows hands no open files over
+            raise DocumentRefused("Documents cannot be read on this system yet.")
         child = self._child(handle)
         try:
             document = OpenedDocument(child)

@@ -17,6 +17,7 @@ from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.thread_variables import ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.chat.tool_modes import ToolModesViewModel
+from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.projects.page import ProjectsViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
@@ -54,6 +55,8 @@ class ChatModels:
     """The context of the open thread."""
     run_tree: RunTreeViewModel
     """The Run panel."""
+    document: DocumentViewModel
+    """The document beside the open chat."""
     changes: ChangesViewModel
     """What was changed in the thread."""
     variables: ThreadVariables

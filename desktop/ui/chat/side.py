@@ -1,5 +1,5 @@
-"""What stands beside the open thread or debate: its trace, its agents or its changes, one at a time; each is built when
-first wanted."""
+"""What stands beside the open thread or debate: its trace, its agents, its changes or a document, one at a time; each
+is built when first wanted."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.changes.panel import ChangesViewModel
+from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.trace.panel import TraceViewModel
 from desktop.ui.theme import theme
@@ -19,12 +20,17 @@ from desktop.ui.theme import theme
 if TYPE_CHECKING:
     from desktop.ui.changes import panel as changes_panel
     from desktop.ui.changes.panel import ChangesPanel
+    from desktop.ui.documents import panel as document_panel
+    from desktop.ui.documents.panel import DocumentPanel
     from desktop.ui.run_panel import panel as run_panel
     from desktop.ui.run_panel.panel import RunPanel
     from desktop.ui.trace import panel as trace_panel
     from desktop.ui.trace.panel import TracePanel
+
+    _Panel = TracePanel | RunPanel | ChangesPanel | DocumentPanel
 else:
     changes_panel = lazy_module("desktop.ui.changes.panel")
+    document_panel = lazy_module("desktop.ui.documents.panel")
     run_panel = lazy_module("desktop.ui.run_panel.panel")
     trace_panel = lazy_module("desktop.ui.trace.panel")
 
@@ -32,9 +38,9 @@ BESIDE = 1040
 """Below this width of the window (at 100 %) it lies over the thread."""
 WIDTH, ALONE = 400, 384
 """Where there are tabs, and where there are none."""
-TRACE, AGENTS, CHANGES = "trace", "agents", "changes"
+TRACE, AGENTS, CHANGES, DOCUMENT = "trace", "agents", "changes", "document"
 WIDE, MOST = 560, 0.55
-"""The changes, where that is no more than so much of the page."""
+"""The changes and a document, where that is no more than so much of the page."""
 
 
 class SidePanels(QObject):
@@ -45,6 +51,7 @@ class SidePanels(QObject):
     said = Signal(str)
     card_wanted = Signal(str)
     activity_wanted = Signal(str)
+    save_wanted = Signal(str, object)
     request_wanted = Signal(object)
     thread_wanted = Signal(str)
 
@@ -56,24 +63,30 @@ class SidePanels(QObject):
         give_back: Callable[[], QWidget],
         beside: int = BESIDE,
         changes: ChangesViewModel | None = None,
+        document: DocumentViewModel | None = None,
     ) -> None:
         super().__init__(page)
         self._page, self._give_back, self._beside = page, give_back, beside
         self._trace_model, self._agents_model, self._changes_model = trace, agents, changes
+        self._document_model = document
         self.trace: TracePanel | None = None
         self.agents: RunPanel | None = None
         self.changes: ChangesPanel | None = None
+        self.document: DocumentPanel | None = None
+
+    @property
+    def _panels(self) -> dict[str, _Panel | None]:
+        return {TRACE: self.trace, AGENTS: self.agents, CHANGES: self.changes, DOCUMENT: self.document}
 
     @property
     def shown(self) -> str:
         """The name of the panel that is shown, or ""."""
-        panels = ((TRACE, self.trace), (AGENTS, self.agents), (CHANGES, self.changes))
-        return next((name for name, panel in panels if panel is not None and not panel.isHidden()), "")
+        return next((name for name, panel in self._panels.items() if panel is not None and not panel.isHidden()), "")
 
     @property
-    def panel(self) -> TracePanel | RunPanel | ChangesPanel | None:
+    def panel(self) -> _Panel | None:
         """The panel that is open beside the thread, or None."""
-        return {TRACE: self.trace, AGENTS: self.agents, CHANGES: self.changes}.get(self.shown)
+        return self._panels.get(self.shown)
 
     @property
     def is_over(self) -> bool:
@@ -125,18 +138,20 @@ class SidePanels(QObject):
     def _wanted(self) -> int:
         """How wide the one that shows is."""
         usual = theme().px(ALONE if self._trace_model is None else WIDTH)
-        if self.shown != CHANGES:
+        if self.shown not in (CHANGES, DOCUMENT):
             return usual
         return max(usual, min(theme().px(WIDE), int(self._page.width() * MOST)))
 
-    def _built(self, name: str) -> TracePanel | RunPanel | ChangesPanel | None:
+    def _built(self, name: str) -> _Panel | None:
         if name == TRACE and self.trace is None and self._trace_model is not None:
             self.trace = self._make_trace(self._trace_model)
         elif name == AGENTS and self.agents is None:
             self.agents = self._make_agents()
         elif name == CHANGES and self.changes is None and self._changes_model is not None:
             self.changes = self._make_changes(self._changes_model)
-        return {TRACE: self.trace, AGENTS: self.agents, CHANGES: self.changes}.get(name)
+        elif name == DOCUMENT and self.document is None and self._document_model is not None:
+            self.document = self._make_document(self._document_model)
+        return self._panels.get(name)
 
     def _make_trace(self, model: TraceViewModel) -> TracePanel:
         made = trace_panel.TracePanel(model, self._page)
@@ -160,7 +175,14 @@ class SidePanels(QObject):
         self._join(made)
         return made
 
-    def _join(self, panel: TracePanel | RunPanel | ChangesPanel) -> None:
+    def _make_document(self, model: DocumentViewModel) -> DocumentPanel:
+        made = document_panel.DocumentPanel(model, self._page)
+        made.hide()
+        self._join(made)
+        made.save.connect(self.save_wanted)
+        return made
+
+    def _join(self, panel: _Panel) -> None:
         panel.closed.connect(lambda: self.show("", keys=True))
         panel.said.connect(self.said)
         tabs = panel.head.tabs

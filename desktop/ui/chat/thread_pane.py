@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QWidget
 from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters
 from desktop.presenter.settings.model_setup import DEMO_MODEL
+from desktop.presenter.transcript.build import DOCUMENT
 from desktop.presenter.transcript.items import CallsPart, ListeningAgent, TextPart, ToolPart, TranscriptItem
 from desktop.ui.chat.composer.pane import ComposerPane
 from desktop.ui.chat.composer.view import Composer
@@ -21,6 +22,7 @@ from desktop.ui.chat.job_strip import JobStrip
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.other_agent import OtherAgentStrip
 from desktop.ui.theme import theme
+from desktop.ui.transcript.markdown.addresses import CITED
 from desktop.ui.transcript.pieces.media_saving import ask_and_play, ask_where, media_of
 from desktop.ui.transcript.pieces.media_strip import PLAY
 from desktop.ui.transcript.pieces.rich_body import LINK
@@ -117,7 +119,7 @@ class ThreadPane(QFrame):
         self.transcript.overlays.follow(self._models.approvals.last_answer)
         self.conversation.uncovered.connect(self.transcript.overlays.uncovered)
         self.transcript.found.connect(self.find_bar.show_count)
-        self.transcript.link_activated.connect(open_link)
+        self.transcript.link_activated.connect(self._open_link)
         self.transcript.code_copied.connect(lambda _: self.said.emit("Code copied"))
 
     # -- what is shown ----------------------------------------------------------------------------------------------
@@ -252,6 +254,8 @@ class ThreadPane(QFrame):
             self._models.changes.undo_card(action.removeprefix(UNDO))
         elif action.startswith(LINK):
             open_link(action.removeprefix(LINK))
+        elif action.startswith(DOCUMENT):
+            self._models.document.open(action.removeprefix(DOCUMENT))
         elif (media := media_of(self._items.get(message_id), action)) is not None:
             if action.startswith(PLAY):
                 ask_and_play(self, media, chat.save_file)
@@ -259,6 +263,13 @@ class ThreadPane(QFrame):
                 ask_where(self, media, chat.save_file)
         elif action != "copy":
             self._models.shell.run_command(action)
+
+    def _open_link(self, address: str) -> None:
+        """A place in a document opens beside the chat, an address in the browser."""
+        if address.startswith(CITED):
+            self._models.document.cite(address.removeprefix(CITED))
+        else:
+            open_link(address)
 
     def _write_to(self, agent: ListeningAgent) -> None:
         """To the agent of the thread in the composer, to another in a dialog."""

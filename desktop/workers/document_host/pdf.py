@@ -27,6 +27,8 @@ ANNOTATIONS = 500
 """Comments and fields of one page."""
 VALUE = 4_000
 """Characters of one comment or field."""
+GARBLED_SHARE = 0.25
+GARBLED = "[The fonts of this page do not say which letters they draw: it can only be looked at, as a picture.]"
 LOOK = 100
 """Dots an inch of the picture in which text of the colour of its ground is looked for."""
 
@@ -76,9 +78,8 @@ class Pdf(DocumentFile):
         if page is None:
             return False
         try:
-            text = page.get_textpage()
-            seen = text.count_chars() > 0 and one_line(_text(text)) != ""
-            return not seen and c.FPDFPage_CountObjects(page) > 0
+            text = _text(page.get_textpage())
+            return (one_line(text) == "" and c.FPDFPage_CountObjects(page) > 0) or _is_garbled(text)
         finally:
             page.close()
 
@@ -99,7 +100,11 @@ class Pdf(DocumentFile):
 
     def _lines(self, page: Any) -> Iterator[str]:
         text = page.get_textpage()
-        for line in _text(text).split("\n"):
+        words = _text(text)
+        if _is_garbled(words):
+            yield GARBLED
+            return
+        for line in words.split("\n"):
             yield one_line(line)
         unseen = " ".join(_unseen(page, text))[: limits.HIDDEN]
         if unseen:
@@ -123,6 +128,13 @@ def _locked(tried: bool) -> CallError:
 
 def _text(text: Any) -> str:
     return str(text.get_text_range()).replace("\ufffe\r\n", "").replace("\ufffe", "").replace("\r", "")
+
+
+def _is_garbled(text: str) -> bool:
+    """Whether the letters of a page are numbers that mean something in its own fonts alone."""
+    letters = [letter for letter in text if not letter.isspace() or letter in "\x1c\x1d\x1e\x1f\x0b\x0c"]
+    odd = sum(letter < " " or "\x7f" <= letter < "\xa0" or "\ue000" <= letter <= "\uf8ff" for letter in letters)
+    return odd > GARBLED_SHARE * len(letters)
 
 
 def _annotations(page: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Addresses of the web that stand in a text as they are, found by GitHub's rules.
+"""Addresses of the web that stand in a text as they are, found by GitHub's rules, and places in documents.
 
 Qt finds them too, but takes the full stop behind one into its link, and some with brackets or a colon it does not find.
 """
@@ -9,12 +9,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from desktop.domain.files.documents import CITATION
 from desktop.ui.transcript.markdown.model import TextRun
 
 _ADDRESS = re.compile(r"(?<![^\s*_~(])(?:https?://[\w-]+\.|www\.)[\w-]+[^\s<]*", re.IGNORECASE)
 _BEHIND = "?!.,:;*_~'\"…。，、；：！？）」』】”’"
 """Signs that end a sentence or a quotation, and not an address."""
-_HINT = re.compile(r"://|www\.", re.IGNORECASE)
+_HINT = re.compile(r"://|www\.|\.(?:pdf|docx|docm|xlsx|xlsm|pptx|pptm|odt|epub|x?html?|csv|tsv|ipynb)\s", re.IGNORECASE)
+CITED = "document:"
+"""Begins the link to a place in a document; no text of a model can have one otherwise."""
 _ENTITY = re.compile(r"&[A-Za-z0-9]{1,30};$")
 
 
@@ -39,14 +42,25 @@ def _linked(text: str, run: TextRun) -> list[TextRun]:
     if run.code or run.math or run.href not in ("", shown, f"http://{shown}"):
         return [run]
     found, at = [], run.start
-    for match in _ADDRESS.finditer(text, run.start, run.end):
-        address = _without_end(match[0])
-        start, end = match.start(), match.start() + len(address)
+    for start, end, href in _places(text, run):
         found.append(replace(run, start=at, end=start))
-        found.append(replace(run, start=start, end=end, href=address if "://" in address else f"http://{address}"))
+        found.append(replace(run, start=start, end=end, href=href))
         at = end
     found.append(replace(run, start=at, href="") if found else run)
     return [part for part in found if part.start < part.end and not part.plain]
+
+
+def _places(text: str, run: TextRun) -> list[tuple[int, int, str]]:
+    """Where in a run something is named that can be opened, from the first on and none inside another."""
+    found = []
+    for match in _ADDRESS.finditer(text, run.start, run.end):
+        address = _without_end(match[0])
+        href = address if "://" in address else f"http://{address}"
+        found.append((match.start(), match.start() + len(address), href))
+    for match in CITATION.finditer(text, run.start, run.end):
+        if not any(start < match.end() and match.start() < end for start, end, _ in found):
+            found.append((match.start(), match.end(), f"{CITED}{match[0]}"))
+    return sorted(found)
 
 
 def _without_end(address: str) -> str:

@@ -291,12 +291,19 @@ class AttachmentPiece(Piece):
             self._rect = QRectF(0, 0, min(width, words + look.px(52)), look.px(32))
         self.height = int(self._rect.height())
 
+    def spots(self) -> Sequence[Spot]:
+        if not self.part.opens:
+            return ()
+        return (Spot("action", f"{self.key}/open", self._rect, f"Open {self.part.name}", self.part.opens),)
+
     def draw(self, canvas: Canvas, origin: QPointF) -> None:
         look, rect = canvas.look, self._rect.translated(origin)
         if self._image is not None:
             canvas.painter.drawImage(rect, self._image)
             return
         canvas.frame(rect, "surface", "border")
+        for spot in self.spots():
+            canvas.hover_fill(spot, origin)
         canvas.glyph("file", "text-2", rect.x() + look.px(8), rect.y() + look.px(8), 16)
         facts = look.metrics("small").horizontalAdvance(self.part.facts)
         room = rect.width() - look.px(52) - facts

@@ -34,6 +34,15 @@ async def test_white_text_on_a_dark_ground_is_text_like_any_other(read: Read) ->
     assert found.all == "Heading of the table"
 
 
+async def test_a_page_whose_fonts_tell_no_letters_is_a_picture_and_says_so(read: Read) -> None:
+    found = await read(pdf(["BT /F1 12 Tf 72 720 Td <0105060702030408> Tj ET"]))
+    assert (
+        found.all
+        == "[The fonts of this page do not say which letters they draw: it can only be looked at, as a picture.]"
+    )
+    assert found.said["scans"] == [1]
+
+
 async def test_fields_and_comments_of_a_pdf_are_told(read: Read) -> None:
     note = "<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /T (Ada) /Contents (Check the datum.) >>"
     made = pdf([drawn("x")], extra=[note]).replace(b"/MediaBox", b"/Annots [6 0 R] /MediaBox")

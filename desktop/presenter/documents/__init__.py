@@ -1,0 +1,1 @@
+"""The document that is shown beside a chat."""
