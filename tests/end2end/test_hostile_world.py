@@ -24,7 +24,7 @@ from tests.harness.timeouts import WAIT_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 
 __all__ = ["provider", "provider_process"]
-PROGRAM = "import sys; from desktop.app.main import main; sys.exit(main(sys.argv[1:], wiring='tests.end2end.person'))"
+PROGRAM = "import sys; from desktop.app.main import main; sys.exit(main(sys.argv[1:], wiring={!r}))"
 GRACE = 0.25
 """Seconds: what was on screen longer than this survives."""
 
@@ -69,12 +69,19 @@ class Facts:
 
 
 @contextlib.contextmanager
-def acting(home: Path, scenario: str, *rounds: Any, bound: bool = False, **environment: str) -> Iterator[Facts]:
+def acting(
+    home: Path,
+    scenario: str,
+    *rounds: Any,
+    bound: bool = False,
+    wiring: str = "tests.end2end.person",
+    **environment: str,
+) -> Iterator[Facts]:
     """The app with a person in it. ``bound``: permissions hold for it even if we are root."""
     home.mkdir(mode=0o700, exist_ok=True)
     script = home.with_suffix(".json")
     script.write_text(json.dumps({"rounds": rounds}))
-    command = [sys.executable, "-c", PROGRAM, "--home", str(home)]
+    command = [sys.executable, "-c", PROGRAM.format(wiring), "--home", str(home)]
     more = {"ASSENT_TEST_SCENARIO": scenario, **({"ASSENT_SCRIPT": str(script)} if rounds else {}), **environment}
     with subprocess.Popen(
         tiny.bound_by_permissions(command) if bound else command,
