@@ -47,14 +47,21 @@ _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows 
 _PLATFORM: str = sys.platform
 _UNREAD = CommandPart("", hidden="nothing of it can be read as a command")
 
+_WHAT = (
+    "Run a command with bash in the workspace and return what it writes. It is confined to the allowed folders, has no "
+    "input, and everything it starts ends with it. It has the network only where the command plainly needs it, as curl "
+    "and git fetch do. "
+)
+_ASKS = "A person is shown the command and has to agree."
+_SHOWS = (
+    "A person has to agree: to what it changed in a copy of those folders, of which they may take over a part; where "
+    "it needs the network, or no copy can be made, to the command before it runs."
+)
+
 BASH = ToolSpec(
     name="bash",
     alias="bash",
-    description=(
-        "Run a command with bash in the workspace and return what it writes. It is confined to the allowed folders, "
-        "has no input, and everything it starts ends with it. It has the network only where the command plainly needs "
-        "it, as curl and git fetch do. A person is shown the command and has to agree."
-    ),
+    description=_WHAT + _SHOWS,
     params={
         "type": "object",
         "properties": {
@@ -110,7 +117,10 @@ class Bash:
     @property
     def spec(self) -> ToolSpec:
         """What models see, with the time limit in force."""
-        return replace(BASH, timeout_s=self._settings().timeout_of("bash") + _AHEAD_OF_US_S)
+        settings = self._settings()
+        copies = self._in_copies is not None and settings.commands_first == "show"
+        said = _WHAT + (_SHOWS if copies else _ASKS)
+        return replace(BASH, description=said, timeout_s=settings.timeout_of("bash") + _AHEAD_OF_US_S)
 
     async def parts_of(self, args: Mapping[str, Any], place: WorkPlace) -> tuple[CommandPart, ...]:
         """The commands that patterns compare. Implements ``CommandTool``: no argument has been checked yet."""

@@ -74,7 +74,7 @@ class Desk:
             lambda: world.settings,  # type: ignore[arg-type]
         )
         environment = AllowlistEnvironment(lambda: world.settings)
-        bash = Bash(
+        self.bash = Bash(
             world.reader, world.policy, bench.confinement, environment, runner, lambda: world.settings, in_copies
         )
         self.rules = Rules()
@@ -85,7 +85,7 @@ class Desk:
         self.token = CancellationToken()
         self.owner = TaskOwner()
         self.gate = PermissionGate(self, self.rules, self._write, lambda: world.settings)
-        self.pipeline = Pipeline(ToolRegistry([bash]), self.owner.spawn, trust=self.gate)
+        self.pipeline = Pipeline(ToolRegistry([self.bash]), self.owner.spawn, trust=self.gate)
 
     async def ask(self, request: PermissionRequest) -> Decision:
         self.asked.append(request)
@@ -262,6 +262,12 @@ async def test_where_no_copy_can_be_made_the_request_comes_before_and_says_why(d
     assert request.preview["kind"] == "command"
     assert "Assent's own data lies in it" in request.preview["no_copy"]
     assert (desk.workspace / "made").exists()
+
+
+async def test_a_model_is_told_what_a_person_agrees_to(desk: Desk) -> None:
+    assert "to what it changed in a copy" in desk.bash.spec.description
+    desk.world.change(commands_first="ask")
+    assert desk.bash.spec.description.endswith(" A person is shown the command and has to agree.")
 
 
 async def test_admin_commands_and_the_setting_ask_before(desk: Desk) -> None:
