@@ -220,10 +220,13 @@ def _boundaries(stage: Stage, view: str = "") -> QWidget:
         page.panel.allow_wanted.emit(f"{WORK.replace('harbour-sensors', 'letters')}")
     elif view == "confirm":
         next(row for row in page.findChildren(EntryRow) if row.entry == "~/.ssh").cross.click()
-    elif view == "reach":
+    elif view in ("reach", "hosts"):
         page.turns.set_value("reach")
         page._place()
         page.panel.list.setFocus()
+        if view == "hosts":
+            page.panel.what.set_value("hosts")
+            page.panel._show_what("hosts")
     return stage.window
 
 
@@ -451,7 +454,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "07-boundaries": _boundaries,
     **{
         f"07-boundaries-{view}": partial(_boundaries, view=view)
-        for view in ("none", "proved", "alarm", "adding", "allowing", "confirm", "reach", "960-reach")
+        for view in ("none", "proved", "alarm", "adding", "allowing", "confirm", "reach", "960-reach", "hosts")
     },
     "07-boundaries-960": _boundaries,
     "07-cli-tools": lambda s: _cli(s, "tools"),
@@ -499,6 +502,7 @@ ALSO_AT_200 = (
     "06-skills-form",
     "07-boundaries",
     "07-boundaries-reach",
+    "07-boundaries-hosts",
     "07-keys",
     "07-keys-agree",
     "07-mcp",

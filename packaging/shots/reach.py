@@ -7,7 +7,17 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.approval.reach import LastProof, Level, NodeKind, Proof, ProofLine, Reached, ReachRow, ReachState
+from desktop.domain.approval.reach import (
+    HostRow,
+    LastProof,
+    Level,
+    NodeKind,
+    Proof,
+    ProofLine,
+    Reached,
+    ReachRow,
+    ReachState,
+)
 from desktop.presenter.settings.reach_tree import ReachTree, RowPlace
 
 HOME = "/home/ida"
@@ -43,6 +53,17 @@ STATES: dict[str, tuple[ReachState, str]] = {
     f"{WORK}/keys": ("denied", "denied"),
     f"{WORK}/secrets": ("denied", "denied"),
 }
+HOSTS = tuple(
+    HostRow(tool, host, Reached(what, because, "You have not allowed it yet."), known)  # type: ignore[arg-type]
+    for tool, host, what, because, known in (
+        ("web-search", "api.search.brave.com", "asks", "category", "your search service"),
+        ("web-fetch", "*.tides.example", "passes", "rule", "named in a rule"),
+        ("web-fetch", "example.org", "asks", "category", "read before"),
+        ("web-fetch", "paste.example", "denied", "rule", "named in a rule"),
+        ("web-fetch", "wiki.lan:80", "asks", "category", "named in your settings"),
+        ("web-fetch", "", "asks", "category", ""),
+    )
+)
 TARGETS = {f"{HOME}/data": "/mnt/tides/archive", f"{WORK}/keys": f"{HOME}/.ssh"}
 KERNEL, ASSENT = "refused by the kernel (EACCES)", "refused by Assent"
 
@@ -61,12 +82,14 @@ class SampleReach(QObject):
     changed = Signal()
     revealed = Signal(int)
     offered = Signal(int)
+    hosts_changed = Signal()
     told = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
         self.tree = ReachTree()
         self.agent = ""
+        self.hosts = HOSTS
         self.problem = ""
         self.proving = ""
         self.proof: Proof | None = None
@@ -101,6 +124,12 @@ class SampleReach(QObject):
             self.open(row)
         self.look(0, self.tree.rowCount())
         self.revealed.emit(next(at for at in range(self.tree.rowCount()) if self.tree.shown(at).name == "secrets"))
+
+    def look_at_hosts(self) -> None:
+        """They are there."""
+
+    def leave_hosts(self) -> None:
+        """They stay."""
 
     def set_agent(self, name: str) -> None:
         """Nothing changes."""

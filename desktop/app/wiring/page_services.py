@@ -22,7 +22,7 @@ from desktop.skills.repositories.shelf import Shelf
 from desktop.tools.mcp.entries import TakeBack, change_entries, declared_names
 from desktop.tools.mcp.servers import McpServers
 
-DECIDING = ("security.", "tools.bash.network")
+DECIDING = ("security.", "tools.bash.network", "tools.own_hosts", "web.search")
 """Settings on which depends what can be reached."""
 
 
@@ -49,6 +49,7 @@ def reach_service(services: Services) -> ReachService:
             activity=services.store.audit,
             prover=Prover(services.policy, ProvenFiles(services.policy), services.confinement, GroupRunner(), safety),
             changes=changes,
+            tool=services.tools.find,
             profile=lambda place: services.confinement.profile(place=place),
         )
     )

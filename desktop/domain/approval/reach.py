@@ -84,6 +84,20 @@ class ReachRow:
 
 
 @dataclass(frozen=True, slots=True)
+class HostRow:
+    """One host of the web as the explorer shows it, or with an empty ``host`` all that no row names."""
+
+    tool: str
+    """What goes there: ``web-fetch`` or ``web-search``."""
+    host: str
+    """As rules name it; it may be a pattern of theirs."""
+    reached: Reached
+    """What becomes of a call."""
+    known: str
+    """Where the host is known from, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
 class ProofLine:
     """One attempt to open a path. ``outcome``: it was opened, refused, or not tried; ``words`` say by whom ("refused by
     the kernel (EACCES)"), ``note`` adds what else there is to know."""

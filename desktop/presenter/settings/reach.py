@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.approval.reach import ANY_AGENT, LastProof, Proof
+from desktop.domain.approval.reach import ANY_AGENT, HostRow, LastProof, Proof
 from desktop.domain.errors import AssentError
 from desktop.presenter.common.folders import name_of
 from desktop.presenter.settings.reach_tree import Folder, ReachTree, RowPlace
@@ -37,6 +37,7 @@ class ReachViewModel(QObject):
     changed = Signal()
     revealed = Signal(int)
     offered = Signal(int)
+    hosts_changed = Signal()
     told = Signal(str)
 
     def __init__(
@@ -50,6 +51,9 @@ class ReachViewModel(QObject):
         self._service = service
         self._bridge = bridge
         self.tree = ReachTree()
+        self.hosts: tuple[HostRow, ...] = ()
+        """The hosts of the web, once somebody has looked at them."""
+        self._hosts_shown = False
         self.agent = ANY_AGENT
         self.problem = ""
         self.proof: Proof | None = None
@@ -187,10 +191,30 @@ class ReachViewModel(QObject):
 
         self._reading[folder] = self._bridge.spawn(work(), name="read a folder's names", on_error=self._failed)
 
+    # -- hosts --------------------------------------------------------------------------------------------------------
+
+    def look_at_hosts(self) -> None:
+        """Read and judge the hosts, and again whenever rules, lists or the choice above change."""
+        self._hosts_shown = True
+        self._bridge.spawn(self._look_at_hosts(), name="look which hosts can be reached", on_error=self._not_judged)
+
+    def leave_hosts(self) -> None:
+        """They are out of sight: what changes is read when they are looked at again."""
+        self._hosts_shown = False
+
+    async def _look_at_hosts(self) -> None:
+        moment = self._moment
+        found = await self._service.hosts(self.agent)
+        if moment == self._moment:
+            self.hosts = found
+            self.hosts_changed.emit()
+
     # -- judging ------------------------------------------------------------------------------------------------------
 
     def _outdated(self) -> None:
         self._moment += 1
+        if self._hosts_shown:
+            self.look_at_hosts()
         if self.problem:
             self.problem = ""
             self.changed.emit()
@@ -238,3 +262,13 @@ class ReachViewModel(QObject):
         finally:
             self.proving = ""
             self.changed.emit()
+
+
+def host_words(row: HostRow) -> str:
+    """What becomes of a call to a host, in a few words."""
+    does = "searches" if row.tool == "web-search" else "reads"
+    if row.reached.what == "passes":
+        return f"{does} by a rule"
+    if row.reached.what == "asks":
+        return f"{does} ask you"
+    return {"tools": "no tool for it", "rule": "denied by a rule"}.get(row.reached.because, "never")

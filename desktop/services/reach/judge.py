@@ -7,14 +7,15 @@ the facts, the rule book finds the rule, and ``answer`` says what comes of it, e
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.reach import NodeKind, Reached, ReachRow, ReachState
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, ConfinementKind, PathVerdict, SafetySettings
-from desktop.domain.tools import ToolSpec
+from desktop.domain.tools import PreCheck, ToolSpec
 from desktop.pipeline.names import AllowedTools
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.boundary.reach import kind_of
@@ -107,6 +108,20 @@ class Judge:
         because = "rule" if by_rule else "setting" if found.because == "setting" else "category"
         sentence = check.raised_because if admin and check.raised_because else _plain(verdict.sentence)
         return verdict, Reached(found.what, because, _why(because, pattern, sentence, spec), pattern, admin)  # type: ignore[arg-type]  # one of its words
+
+    def host(self, spec: ToolSpec, arguments: Mapping[str, Any], check: PreCheck) -> Reached:
+        """What becomes of a call that goes to a host, as its tool has judged it."""
+        if check.denied is not None:
+            return Reached("denied", "boundary", str(check.denied))
+        named = {**arguments, "host": check.constraint}
+        if self.allowed is not None and not self.allowed.permits(spec, named):
+            return Reached("denied", "tools", f"This agent may not use {spec.name} for {check.constraint}.", spec.name)
+        facts = call_facts(spec, arguments, check, check.category, "")
+        rule = self.rules.match(replace(facts, project=self.settings.project))
+        found = answer(check.category, rule, asks=bool(check.asks))
+        if rule is None or found.because != "rule":
+            return Reached(found.what, "category", check.asks)
+        return Reached(found.what, "rule", _why("rule", rule.pattern, "", spec), rule.pattern)
 
 
 def _beside(state: ReachState, words: str, commands: tuple[bool, bool]) -> str:

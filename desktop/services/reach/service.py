@@ -14,27 +14,36 @@ from desktop.agents.skill.discovery import not_itself
 from desktop.domain.approval.audit import ActivityLog, AuditFilter
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import AuditEntry
-from desktop.domain.approval.reach import ANY_AGENT, LastProof, Level, Proof, ReachRow
+from desktop.domain.approval.reach import ANY_AGENT, HostRow, LastProof, Level, Proof, ReachRow
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.files.work_place import NOWHERE, WorkPlace
 from desktop.domain.ids import new_id
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Confinement, ConfinementKind, SettingsProvider
+from desktop.domain.skills import SkillDef
+from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.boundary.reach import Prover, level
 from desktop.safety.confinement.profile import SandboxProfile
 from desktop.services.definitions.book import AgentBook
+from desktop.services.reach.hosts import HostSources, host_rows
 from desktop.services.reach.judge import Judge, rows
 from desktop.services.reach.proof import lines_of, summary_of
 from desktop.services.rules.trust import RuleSet, TrustRules
 from desktop.services.skills.side_prompt import prompt_skill
 from desktop.services.skills.world import SkillWorld
+from desktop.skills.patterns.grammar import Pattern, parse_patterns
+from desktop.skills.patterns.syntax import PatternError
+from desktop.tools.builtin.web_fetch import WEB_FETCH
+from desktop.tools.builtin.web_search import WEB_SEARCH
 
 PROOF = "prove-reach"
 """The name of a proof in the activity log."""
 ABORTED = "aborted"
+READ_BACK = 500
+"""Calls of the activity log in which hosts are looked for."""
 PROFILE_MAX_AGE_S = 1.0
 
 
@@ -70,6 +79,8 @@ class ReachServices:
     """Reads earlier proofs."""
     changes: Callable[[Callable[[], None]], Callable[[], None]]
     """Attaches a listener to the lists, and returns what detaches it."""
+    tool: Callable[[str], Tool | None]
+    """A tool by its name, as it is registered now."""
     profile: Callable[[WorkPlace], SandboxProfile] | None = None
     """Returns the sandbox profile of commands that start there, as it is now; blocks."""
 
@@ -127,6 +138,31 @@ class ReachService:
         judge = await self._judge(agent)
         return await asyncio.to_thread(lambda: rows(self._with_profile(judge), tuple(paths)))
 
+    async def hosts(self, agent: str) -> tuple[HostRow, ...]:
+        """What each host of the web that is known is to the agent now, and all others. Raises KnownError when the agent
+        cannot work."""
+        judge = await self._judge(agent)
+        frozen = self._s.rules.frozen()
+        kept = (entry.pattern for _, rule in frozen.kept for entry in rule.entries)
+        page = await self._s.activity.page(AuditFilter(tool=WEB_FETCH.name), limit=READ_BACK)
+        sources = HostSources(
+            judge.settings.own_hosts,
+            (*(entry.pattern for entry in frozen.fixed), *kept),
+            await self._listed(agent),
+            [row.entry for row in page.rows],
+        )
+        fetch, search = self._s.tool(WEB_FETCH.name), self._s.tool(WEB_SEARCH.name)
+        return await host_rows(judge, fetch, search, sources, self._place)
+
+    async def _listed(self, name: str) -> tuple[Pattern, ...]:
+        """The patterns of an agent's list of tools."""
+        skill = await self._prompt(name) if name != ANY_AGENT else None
+        listed = skill.allowed_tools if skill is not None else None
+        try:
+            return parse_patterns(listed).patterns if listed else ()
+        except PatternError:  # such a list allows nothing
+            return ()
+
     def _with_profile(self, judge: Judge) -> Judge:
         """With what confines commands now; built anew at most once a second, however much is looked at."""
         if self._s.profile is None:
@@ -145,12 +181,17 @@ class ReachService:
         """The tools of an agent, as gate 6 asks it."""
         if name == ANY_AGENT:
             return None
+        skill = await self._prompt(name)
+        return not_itself(self._s.skills.allowed_of(skill), skill.name)
+
+    async def _prompt(self, name: str) -> SkillDef:
+        """The skill whose list an agent has."""
         agent = self._s.agents.get(name)
         skill = await prompt_skill(self._s.skills, agent, agent.side_a)
         if skill is None:
             prompt = agent.side_a.prompt
             raise ConfigurationError(f"The agent {agent.shown} needs the skill {prompt!r}, which is not there.")
-        return not_itself(self._s.skills.allowed_of(skill), skill.name)
+        return skill
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call ``listener`` when lists or rules change; returns a function that detaches it."""

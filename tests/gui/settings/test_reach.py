@@ -10,11 +10,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 from shots.reach import WORK, SampleReach
 
-from desktop.domain.approval.reach import LastProof, Level, Proof, ProofLine, Reached, ReachRow
+from desktop.domain.approval.reach import HostRow, LastProof, Level, Proof, ProofLine, Reached, ReachRow
 from desktop.domain.errors import ConfigurationError
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.reach import ReachViewModel
@@ -39,6 +39,7 @@ class ReachOnDisk:
         self.words = "reads, writes ask"
         self.asked: list[tuple[str, int]] = []
         self.proved: list[str] = []
+        self.looked: list[str] = []
         self.listeners: list[Callable[[], None]] = []
         self.hold: asyncio.Event | None = None
         self.project = ""
@@ -67,6 +68,20 @@ class ReachOnDisk:
             await self.hold.wait()
         return tuple(
             ReachRow(path, "dir", "asks", self.words, FOUND, FOUND, path, opens=os.path.isdir(path)) for path in paths
+        )
+
+    async def hosts(self, agent: str) -> tuple[HostRow, ...]:
+        if agent == "broken":
+            raise ConfigurationError("The agent Broken needs a skill.", next_step="Choose another.")
+        self.looked.append(agent)
+        denied = Reached("denied", "rule", "The rule web-fetch(host=paste.example,$deny) decides about web-fetch.")
+        asks = Reached("asks", "category", "You have not allowed it yet.")
+        passes = Reached("passes", "rule", "A rule.")
+        return (
+            HostRow("web-search", "api.tavily.com", passes, "your search service"),
+            HostRow("web-fetch", "paste.example", denied, "named in a rule"),
+            HostRow("web-fetch", "a\u202eb.example", asks, "read before"),
+            HostRow("web-fetch", "", asks, ""),
         )
 
     async def prove(self, agent: str, path: str) -> Proof:
@@ -480,3 +495,33 @@ async def test_what_a_chat_in_a_project_reaches_is_shown_where_one_is_chosen(qtb
     qtbot.addWidget(none.panel)
     await none.shown()
     assert not none.panel.project.isVisible(), "nobody is asked for what there is none of"
+
+
+@pytest.mark.spec("R-WEB-1")
+async def test_hosts_stand_beside_files_and_are_read_when_they_are_looked_at(explorer: Explorer) -> None:
+    await explorer.shown()
+    assert explorer.service.looked == []
+    panel = explorer.panel
+    panel.what.findChildren(QAbstractButton)[1].click()
+    await explorer.quiet()
+    assert (panel.files.isVisible(), panel.hosts.isVisible(), explorer.service.looked) == (False, True, [""])
+    said = [line.accessibleName() for line in panel.hosts.findChildren(QWidget) if ": " in line.accessibleName()]
+    assert said == [
+        "api.tavily.com: searches by a rule",
+        "paste.example: denied by a rule",
+        "a\\u{202e}b.example: reads ask you",
+        "any other host: reads ask you",
+    ]
+    explorer.reach.set_agent("reader")
+    for listener in explorer.service.listeners:
+        listener()
+    await explorer.quiet()
+    assert explorer.service.looked == ["", "reader", "reader"], "for another agent, and when rules change"
+    explorer.reach.set_agent("broken")
+    await explorer.quiet()
+    assert panel.problem.isVisible()
+    panel.what.findChildren(QAbstractButton)[0].click()
+    before = len(explorer.service.looked)
+    explorer.reach.set_agent("")
+    await explorer.quiet()
+    assert len(explorer.service.looked) == before, "nobody sees them"

@@ -13,10 +13,12 @@ from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 from desktop.domain.approval.reach import Agreement, Proof, ProofLine
 from desktop.presenter.settings.reach import ReachViewModel
 from desktop.presenter.settings.reach_tree import ROW, ShownRow
+from desktop.ui.settings.boundaries.reach_hosts import ReachHosts
 from desktop.ui.settings.boundaries.reach_list import ReachList
 from desktop.ui.widgets.controls.agent_combo import AgentCombo
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo
+from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import Icon, StateLabel
 from desktop.ui.widgets.properties import pane
@@ -150,9 +152,18 @@ class ReachPanel(QFrame):
         Column(self, spacing=0).addWidget(inside)
         column = inside.column
         column.addLayout(self._head())
+        self.what = Segmented("What", (("files", "Files"), ("hosts", "Hosts")), small=True)
+        self.what.chosen.connect(self._show_what)
+        column.addWidget(self.what, 0, Qt.AlignmentFlag.AlignLeft)
         self.problem = Notice("failed")
         self.problem.hide()
         column.addWidget(self.problem)
+        self.hosts = ReachHosts(reach)
+        self.hosts.hide()
+        column.addWidget(self.hosts, 1)
+        self.files = QWidget()
+        column.addWidget(self.files, 1)
+        column = Column(self.files, spacing=8)
         card = pane("card")
         self.list = ReachList(reach.tree)
         self.list.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -216,6 +227,11 @@ class ReachPanel(QFrame):
         reach.changed.connect(self._changed)
         reach.changed.connect(self._show_projects)
         reach.tree.modelReset.connect(lambda: self.prove.set_path(""))
+
+    def _show_what(self, what: str) -> None:
+        """Files or hosts; the other is not looked at meanwhile."""
+        self.files.setVisible(what == "files")
+        self.hosts.setVisible(what == "hosts")
 
     def say_about_commands(self, words: str) -> None:
         """Show what commands can reach, which the colours do not say."""

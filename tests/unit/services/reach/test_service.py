@@ -18,6 +18,7 @@ from desktop.domain.approval.reach import Agreement, Proof
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.safety import Access, ConfinementKind, PathVerdict
+from desktop.domain.tools import Tool
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.safety.boundary.reach import Attempt, Attempts, ProvenFiles, Prover
@@ -360,6 +361,7 @@ class Office:
     """A whole service."""
 
     def __init__(self, lab: Lab, root: Path) -> None:
+        self.tools: dict[str, Tool] = {}
         skills = root / "skills"
         skills.mkdir()
         (skills / "reader.skill.md").write_text(
@@ -386,6 +388,7 @@ class Office:
                 log=Told(self.store),
                 activity=self.store.audit,
                 changes=self.changes,
+                tool=self.tools.get,
             ),
             clock=lambda: 1000.0,
         )

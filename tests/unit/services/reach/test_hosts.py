@@ -1,0 +1,138 @@
+"""What the explorer says of hosts is what becomes of real calls to them (R-WEB-1)."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from desktop.domain.approval.permission import AuditEntry
+from desktop.domain.files.work_place import NOWHERE
+from desktop.domain.models import Connection
+from desktop.domain.processes import ChildHealth, ChildRefused
+from desktop.domain.web.proxies import WebProxies
+from desktop.pipeline.names import Caller
+from desktop.pipeline.pipeline import Pipeline
+from desktop.safety.permission.gate import PermissionGate
+from desktop.safety.secrets.redaction import SecretRedactor
+from desktop.services.reach.hosts import ANY, _address
+from desktop.skills.patterns.lists import AllowedList
+from desktop.supervision.tasks import TaskOwner
+from desktop.tools.builtin.search_services import SearchServices
+from desktop.tools.builtin.web_fetch import WebFetch
+from desktop.tools.builtin.web_search import WebSearch
+from tests.servers.hosts import Secrets
+from tests.unit.pipeline.kit import Bench, Table
+from tests.unit.services.reach.test_service import EffectRequest, Lab, Office, lab, office
+
+__all__ = ["lab", "office"]
+pytestmark = pytest.mark.spec("R-WEB-1", "R-FS-12")
+HOSTS = ("example.org", "docs.example.org", "evil.example", "127.0.0.1:8080", "wiki.lan:80", "169.254.169.254", "")
+RULES = (
+    "",
+    "web-fetch(host=example.org,$policy=allow)",
+    "web-fetch($policy=allow) web-fetch(host=*.example.org,$deny)",
+    "*($policy=allow) web-fetch(host=evil.example,$policy=ask)",
+    "#web($deny)",
+)
+LISTS = (None, "web-fetch(host=example.org)", "web-fetch web-fetch(host=evil.example,$deny)", "read-file")
+
+
+class Network:
+    """The child, for calls that get as far as that."""
+
+    health = ChildHealth("stopped", None, 0, 0)
+
+    def start(self) -> None: ...
+
+    async def call(self, method: str, params: Any = None, *, timeout: float) -> Any:
+        raise ChildRefused("test.reached", "It was asked for.")
+
+    def stream(self, method: str, params: Mapping[str, Any], **more: Any) -> Any:
+        raise ChildRefused("test.reached", "It was asked for.")
+
+    async def stop(self) -> None: ...
+
+
+def fetch_of(lab: Lab) -> WebFetch:
+    return WebFetch(Network(), lambda: lab.world.settings)
+
+
+async def came_to(lab: Lab, rules: str, listed: str | None, host: str) -> str:
+    """passes | asks | denied: what becomes of a real call, through the real gates."""
+    asked = EffectRequest()
+    gate = PermissionGate(asked, lab.book(rules), _unwritten, lambda: lab.world.settings, redactor=SecretRedactor())
+    bench = Bench()
+    bench.pipeline = Pipeline(Table(fetch_of(lab)), TaskOwner().spawn, trust=gate)  # type: ignore[arg-type]
+    allowed = AllowedList.of(listed, cwd="/", home="/nowhere") if listed is not None else None
+    caller = Caller() if allowed is None else Caller(allowed=allowed)
+    outcome = await bench.call("web-fetch", {"url": _address(host or ANY)}, caller=caller)
+    if asked.requests:
+        return "asks"
+    return "passes" if outcome.result.code == "test.reached" else "denied"
+
+
+async def _unwritten(_entry: AuditEntry) -> None:
+    return None
+
+
+async def test_a_row_is_what_becomes_of_a_real_call(lab: Lab) -> None:
+    lab.world.change(own_hosts=("127.0.0.1:8080", "wiki.lan:80", "169.254.169.254"))
+    fetch, seen = fetch_of(lab), set()
+    for rules, listed, host in itertools.product(RULES, LISTS, HOSTS):
+        allowed = AllowedList.of(listed, cwd="/", home="/nowhere") if listed is not None else None
+        arguments = {"url": _address(host or ANY)}
+        judge = lab.judge(lab.book(rules), allowed)
+        shown = judge.host(fetch.spec, arguments, await fetch.precheck(arguments, NOWHERE))
+        real = await came_to(lab, rules, listed, host)
+        assert shown.what == real, (rules, listed, host, shown)
+        seen.add((shown.what, shown.because))
+    assert seen == {
+        ("passes", "rule"),
+        ("asks", "category"),
+        ("asks", "rule"),
+        ("denied", "rule"),
+        ("denied", "tools"),
+        ("denied", "boundary"),
+    }
+
+
+async def test_hosts_are_those_of_rules_lists_settings_and_activity_and_all_others(office: Office) -> None:
+    services = SearchServices(Network(), Secrets(), lambda: (Connection("t", "tavily-search", "Tavily"),))
+    office.tools["web-fetch"] = fetch_of(office.lab)
+    office.lab.world.change(own_hosts=("wiki.lan:80",))
+    await office.book.add({"pattern": "web-fetch(host=*.tides.example)", "policy": "allow"})
+    await office.book.add({"pattern": "web-fetch(host=paste.example)", "policy": "deny"})
+    for url in ("https://read.example/a", "https://read.example/b", "no address", "https://paste.example/"):
+        await office.store.audit.add(entry=_read(url))
+    rows = await office.service.hosts("")
+    assert [(row.host, row.reached.what, row.known) for row in rows] == [
+        ("*.tides.example", "passes", "named in a rule"),
+        ("paste.example", "denied", "named in a rule"),
+        ("read.example", "asks", "read before"),
+        ("wiki.lan:80", "asks", "named in your settings"),
+        ("", "asks", ""),
+    ]
+    office.tools["web-search"] = WebSearch(services, WebProxies())
+    rows = await office.service.hosts("reader")
+    assert (rows[0].tool, rows[0].host) == ("web-search", "api.tavily.com")
+    assert {(row.reached.what, row.reached.because) for row in rows} == {("denied", "tools")}, "its list has neither"
+
+
+def _read(url: str) -> AuditEntry:
+    return AuditEntry(
+        at=1.0,
+        run_id="r",
+        thread_id="t",
+        call_id=url,
+        chain=("Workbench",),
+        tool="web-fetch",
+        category="read",
+        decision="allow_once",
+        by="user",
+        digest="",
+        summary=json.dumps({"url": url}),
+    )
