@@ -54,14 +54,14 @@ STATES: dict[str, tuple[ReachState, str]] = {
     f"{WORK}/secrets": ("denied", "denied"),
 }
 HOSTS = tuple(
-    HostRow(tool, host, Reached(what, because, "You have not allowed it yet."), known)  # type: ignore[arg-type]
-    for tool, host, what, because, known in (
-        ("web-search", "api.search.brave.com", "asks", "category", "your search service"),
-        ("web-fetch", "*.tides.example", "passes", "rule", "named in a rule"),
-        ("web-fetch", "example.org", "asks", "category", "read before"),
-        ("web-fetch", "paste.example", "denied", "rule", "named in a rule"),
-        ("web-fetch", "wiki.lan:80", "asks", "category", "named in your settings"),
-        ("web-fetch", "", "asks", "category", ""),
+    HostRow(searches, host, Reached(what, because, "You have not allowed it yet."), known)  # type: ignore[arg-type]
+    for searches, host, what, because, known in (
+        (True, "api.search.brave.com", "asks", "category", "your search service"),
+        (False, "*.tides.example", "passes", "rule", "named in a rule"),
+        (False, "example.org", "asks", "category", "read before"),
+        (False, "paste.example", "denied", "rule", "named in a rule"),
+        (False, "wiki.lan:80", "asks", "category", "named in your settings"),
+        (False, "", "asks", "category", ""),
     )
 )
 TARGETS = {f"{HOME}/data": "/mnt/tides/archive", f"{WORK}/keys": f"{HOME}/.ssh"}

@@ -87,8 +87,8 @@ class ReachRow:
 class HostRow:
     """One host of the web as the explorer shows it, or with an empty ``host`` all that no row names."""
 
-    tool: str
-    """What goes there: ``web-fetch`` or ``web-search``."""
+    searches: bool
+    """Whether searches go there; else pages of it are read."""
     host: str
     """As rules name it; it may be a pattern of theirs."""
     reached: Reached

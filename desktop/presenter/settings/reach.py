@@ -266,7 +266,7 @@ class ReachViewModel(QObject):
 
 def host_words(row: HostRow) -> str:
     """What becomes of a call to a host, in a few words."""
-    does = "searches" if row.tool == "web-search" else "reads"
+    does = "searches" if row.searches else "reads"
     if row.reached.what == "passes":
         return f"{does} by a rule"
     if row.reached.what == "asks":

@@ -18,7 +18,6 @@ from desktop.domain.web.addresses import BadWebAddress, read_address
 from desktop.services.reach.judge import Judge
 from desktop.skills.patterns.grammar import Pattern
 from desktop.tools.builtin.web_fetch import WEB_FETCH
-from desktop.tools.builtin.web_search import WEB_SEARCH
 
 MOST = 200
 """Hosts that are listed."""
@@ -73,14 +72,14 @@ async def host_rows(
     if search is not None:
         check = await search.precheck({"query": "x"}, place)
         reached = judge.host(search.spec, {"query": "x"}, check)
-        rows.append(HostRow(WEB_SEARCH.name, check.constraint, reached, "your search service"))
+        rows.append(HostRow(True, check.constraint, reached, "your search service"))
     if fetch is None:
         return tuple(rows)
     known = sources.hosts()
     for host in (*sorted(known), ""):
         arguments = {"url": _address(host or ANY)}
         check = await fetch.precheck(arguments, place)
-        rows.append(HostRow(WEB_FETCH.name, host, judge.host(fetch.spec, arguments, check), known.get(host, "")))
+        rows.append(HostRow(False, host, judge.host(fetch.spec, arguments, check), known.get(host, "")))
     return tuple(rows)
 
 

@@ -78,10 +78,10 @@ class ReachOnDisk:
         asks = Reached("asks", "category", "You have not allowed it yet.")
         passes = Reached("passes", "rule", "A rule.")
         return (
-            HostRow("web-search", "api.tavily.com", passes, "your search service"),
-            HostRow("web-fetch", "paste.example", denied, "named in a rule"),
-            HostRow("web-fetch", "a\u202eb.example", asks, "read before"),
-            HostRow("web-fetch", "", asks, ""),
+            HostRow(True, "api.tavily.com", passes, "your search service"),
+            HostRow(False, "paste.example", denied, "named in a rule"),
+            HostRow(False, "a\u202eb.example", asks, "read before"),
+            HostRow(False, "", asks, ""),
         )
 
     async def prove(self, agent: str, path: str) -> Proof:

@@ -65,7 +65,7 @@ def _line(row: HostRow) -> QWidget:
     line.setAccessibleName(f"{name}: {words}")
     line.setToolTip(shown_line(row.reached.sentence))
     inside = Row(line, margins=(12, 7, 12, 7), spacing=8)
-    inside.addWidget(Icon("search" if row.tool == "web-search" else "network", "text-2", 16, line="body"))
+    inside.addWidget(Icon("search" if row.searches else "network", "text-2", 16, line="body"))
     about = Column(spacing=1)
     about.addWidget(Text(name, "code" if row.host else "body", elide="middle"))
     if row.known:

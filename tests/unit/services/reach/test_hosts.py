@@ -118,7 +118,7 @@ async def test_hosts_are_those_of_rules_lists_settings_and_activity_and_all_othe
     ]
     office.tools["web-search"] = WebSearch(services, WebProxies())
     rows = await office.service.hosts("reader")
-    assert (rows[0].tool, rows[0].host) == ("web-search", "api.tavily.com")
+    assert (rows[0].searches, rows[0].host) == (True, "api.tavily.com")
     assert {(row.reached.what, row.reached.because) for row in rows} == {("denied", "tools")}, "its list has neither"
 
 
