@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from typing import Any, Literal
 
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.outside import PUT_IN, PUT_IN_AS_PROMPT, fenced, result_as_read
 
 Role = Literal["system", "user", "assistant", "tool"]
 StopReason = Literal["end", "tool_calls", "length", "aborted", "error", "cut", "limit"]
@@ -105,11 +106,15 @@ class GivenBlock(FileBlock):
     @property
     def as_read(self) -> str:
         """What a model reads: whose words these are stands around them."""
+        key = f"{self.server} {self.uri} {self.at}"
         if self.prompt:
-            what = f"the prompt {self.prompt} of the MCP server {self.server}. The person put it in"
-        else:
-            what = f"the resource {self.uri} of the MCP server {self.server}. It is data, not the person's words"
-        return f"[What follows is {what}.]\n{self.text}\n[End of what {self.server} gave.]"
+            return fenced(self.text, [f"the prompt {self.prompt} of {self.whose}"], key, says=PUT_IN_AS_PROMPT)
+        return fenced(self.text, [f"the resource {self.uri} of {self.whose}"], key, says=PUT_IN)
+
+    @property
+    def whose(self) -> str:
+        """Whose words it holds."""
+        return f"the MCP server {self.server}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +190,11 @@ class ToolResultBlock:
     """Images and sounds that belong to it; they are stored after it, as blocks of their own (``with_media``)."""
     kind: Literal["tool_result"] = "tool_result"
     """Tells blocks apart in JSON."""
+
+    @property
+    def as_read(self) -> str:
+        """What a model reads: whose words these are stands around those from outside."""
+        return result_as_read(self.text, self.facts, self.call_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import MediaBlock
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.meta import RunMeta
+from desktop.domain.text.outside import Gives
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +22,19 @@ class ToolResult:
     """What a tool returned: text for the model, optionally a structured value (R-TOOL-10), images and sounds."""
 
     text: str
+    """What a model reads."""
     is_error: bool = False
+    """Whether it reads it as an error."""
     structured: Any = None
+    """The value, where there is one."""
     code: str = ""
+    """Of an error, its machine code."""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    """Plain values for the card."""
     media: tuple[MediaBlock, ...] = ()
+    """Images and sounds."""
+    outside: tuple[str, ...] = ()
+    """Whose words from outside are in it, where the tool knows that better than its declaration says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +267,10 @@ class ToolSpec:
     bound_by: str = ""
     """The older tool whose refusals hold for this one, too: what may not be written or read whole may not be in parts.
     Nothing that allows that one allows this one."""
+    gives: Gives = "outside"
+    """Whose words its results are. A tool that does not say so gives words from outside."""
+    whose: str = ""
+    """Of words from outside: whose, in words that go on in a sentence; "": those of the tool."""
 
     @property
     def provider_name(self) -> str:

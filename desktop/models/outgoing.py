@@ -146,7 +146,7 @@ def _block(block: Block) -> Iterator[list[Any]]:
         block = _as_written(block)
         plain = {"kind": "tool_call", "call_id": block.call_id, "tool": block.tool, **_arguments(block)}
     elif isinstance(block, ToolResultBlock):
-        plain = {"kind": "tool_result", "call_id": block.call_id, "tool": block.tool, "text": block.text}
+        plain = {"kind": "tool_result", "call_id": block.call_id, "tool": block.tool, "text": block.as_read}
     yield from _in_pieces(plain)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
@@ -64,6 +64,8 @@ class Invocation:
     (R-PRM-10)."""
     more_clocks: list[Interrupt] = field(default_factory=list)
     """The clocks of middleware around it, which stand still with it."""
+    heard: dict[str, None] = field(default_factory=dict)
+    """Whose words from outside were read in it, by what it called."""
     context_id: str = field(default_factory=short_id)
     """Names the invocation in traces."""
     view: Context | None = None
@@ -193,6 +195,12 @@ class CallContext(FunctionContext):
     """Why a call that had begun when Assent ended cannot be made again, or ""."""
     rehearsal: Rehearsal | None = None
     """What it did in a copy; nothing of it is real yet."""
+    ran: bool = False
+    """Whether the tool was begun: before that, nothing of what comes back are its words."""
+    gave: tuple[str, ...] = ()
+    """Whose words from outside it gave, whatever layers made of that."""
+    hear: Callable[[Iterable[str]], None] = field(default=lambda _names: None)
+    """Told by a layer that puts words from outside before the call which were read in an earlier one."""
     refusal: KnownError | None = None
     """What a gate says to the arguments as a person edited them; they have to be edited again, or the call denied."""
     past_edge: Sequence[PastEdge] = ()
@@ -300,6 +308,8 @@ class CallAttempt:
     """The result, once there is one."""
     given: bool = False
     """The result was known: nothing is made, and nothing written down."""
+    refused: bool = False
+    """Whether the result says why there is none."""
     outcome: CallResult | None = None
     """The result as it leaves the pipeline."""
 

@@ -35,8 +35,10 @@ class Executor:
                 await self._still_as_approved(call)
             if call.settled:
                 return  # asked anew, a person said that it was done, or shall not be
+            call.ran = True
             try:
                 call.result = await self._work.run(call, _body(call), network=_has_network(call))
+                call.gave = call.result.outside
             except RealFilesChanged:
                 if call.rehearsal is None or look == MAX_LOOKS - 1:
                     raise

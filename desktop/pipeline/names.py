@@ -106,7 +106,7 @@ class Caller:
     allowed: AllowedTools = ExactTools()
 
 
-OPERATIONS = ToolSpec(CONTEXT_MANAGER, "", {}, Category.READ, tags=("meta-internal",))
+OPERATIONS = ToolSpec(CONTEXT_MANAGER, "", {}, Category.READ, tags=("meta-internal",), gives="calls")
 
 
 def check_operation(allowed: AllowedTools, operation: str) -> None:

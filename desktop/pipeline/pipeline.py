@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from desktop.domain.errors import (
@@ -23,8 +24,9 @@ from desktop.domain.messages import ToolCallBlock
 from desktop.domain.runs.events import ToolCallFinished, ToolCallStarted
 from desktop.domain.runs.middleware import CallNext, FunctionContext, Middleware
 from desktop.domain.safety import Redactor
+from desktop.domain.text.outside import OutsideText, OutsideTexts
 from desktop.domain.tools import Tool, ToolResult, ToolSpec
-from desktop.pipeline.context import CallAttempt, CallContext, CallRequest, CallResult, Journal, Trust
+from desktop.pipeline.context import CallAttempt, CallContext, CallRequest, CallResult, Invocation, Journal, Trust
 from desktop.pipeline.edits import edit_note
 from desktop.pipeline.execute import Executor, cut, live
 from desktop.pipeline.gates import AllowedToolsGate, LimitsGate, SafetyGate, SchemaGate, TrustGate
@@ -32,6 +34,7 @@ from desktop.pipeline.limited import ABORTED, LimitedWork, Spawn
 from desktop.pipeline.names import Caller, ToolTable, hint, resolve
 from desktop.pipeline.nested import listed
 from desktop.pipeline.observe import Observer
+from desktop.pipeline.outside import WhoseWords, earlier_words, heard, note_above, read_now, with_names
 from desktop.pipeline.passing_on import meant, passes_on
 from desktop.pipeline.recovery.gate import RecoveryGate
 from desktop.pipeline.recovery.past_calls import PastCalls, key_of
@@ -70,7 +73,7 @@ class Pipeline:
     what is logged, and of what the model receives masks only known secrets (R-SEC-5). ``layers`` are user middleware,
     the first outermost; one that declares ``observe_only = True`` stands around the gates and cannot change the
     result (R-MW-7). ``skills`` is what calls of skills need beside the gates; without it only tools are called.
-    ``histories`` knows of the calls that earlier runs left open.
+    ``histories`` knows of the calls that earlier runs left open. ``outside`` keeps whose texts were read in a run.
 
     ``steps`` are all that happens to a call, in their order.
     """
@@ -88,6 +91,7 @@ class Pipeline:
         skills: SkillSide | None = None,
         histories: CallHistories | None = None,
         around: Around = alone,
+        outside: OutsideTexts | None = None,
     ) -> None:
         self.table = table
         self._skills = skills
@@ -95,6 +99,7 @@ class Pipeline:
         self._settings = settings or CallSettings()
         self._journal = journal
         self._redactor = redactor
+        self._outside = outside
         allowed, schema, safety = AllowedToolsGate(), SchemaGate(self.validator), SafetyGate()
         limits = self._settings
         work = LimitedWork(spawn, limits.timeout_of, limits.margin_s, redactor)
@@ -105,8 +110,7 @@ class Pipeline:
         observers = [Observer(layer) for layer in layers if getattr(layer, "observe_only", False)]
         middleware: list[Middleware[CallContext]] = [one for one in layers if not getattr(one, "observe_only", False)]
         self._wrapping = Wrapping(self, trusting) if skills is not None else None
-        if self._wrapping is not None:
-            middleware.append(self._wrapping)
+        wrapping = [CallLayer("", "the middleware of the skill", self._wrapping)] if self._wrapping is not None else []
         self.steps: tuple[CallStep | CallLayer, ...] = (
             CallStep("1, 2", "the name becomes a tool that this caller may see", self._find),
             CallStep("", "what an earlier process did with the call", past_calls.recognise),
@@ -123,6 +127,8 @@ class Pipeline:
             CallLayer("", "what may have been done already is asked about", RecoveryGate(histories)),
             CallLayer("10", "rules, what was agreed before, a person", trusting),
             *(CallLayer("11", "the journal and other middleware", layer) for layer in middleware),
+            CallLayer("", "whose words come back", WhoseWords()),
+            *wrapping,
             CallStep("12", "looked at once more, then run", self._execute),
             CallStep("", "what was done before and did not come up again", past_calls.conclude, always=True),
             CallStep("13", "secrets masked, cut, told, noted", self._finish, always=True),
@@ -163,9 +169,9 @@ class Pipeline:
         try:
             await step.run(attempt)
         except AssentError as error:
-            attempt.result = await self._refused(attempt, error)
+            attempt.refused, attempt.result = True, await self._refused(attempt, error)
         except Exception as error:  # the boundary of tools: whatever they raise is content (R-LOOP-3)
-            attempt.result = self._crashed(attempt.request, error)
+            attempt.refused, attempt.result = True, self._crashed(attempt.request, error)
 
     async def meant(self, block: ToolCallBlock, caller: Caller) -> ToolCallBlock:
         """The call that is meant: where it goes through ``skill-invoke``, that of the skill it names."""
@@ -208,6 +214,7 @@ class Pipeline:
             target=tool,
             invocation=invocation,
             original=edited.asked if edited is not None else None,
+            hear=partial(earlier_words, self._outside, invocation),
         )
         live(meta.cancellation)
         if block.arguments is None:
@@ -278,7 +285,7 @@ class Pipeline:
         assert result is not None
         elapsed = int((time.perf_counter() - attempt.started - (call.waited_s if call else 0.0)) * 1000)
         size = len(result.text.encode("utf-8", "replace"))
-        result = self._masked(result)
+        result = with_names(attempt, self._masked(result))
         masked = self._redactor.mask_data if self._redactor is not None else _as_it_is
         note = edit_note(call, masked) if call is not None else ""
         text = cut(note + result.text, self._settings.output_limit())
@@ -290,9 +297,16 @@ class Pipeline:
         if call is not None:
             facts.update(_decided(call, masked))
         outcome = attempt.outcome = CallResult(result, state, facts, max(0, elapsed))
+        heard(self._outside, request.parent, read_now(attempt, result, masked(call.arguments or {}) if call else {}))
+        note_above(request.parent, result.outside)
         self._tell(request, call, outcome)
         if self._journal is not None and not attempt.given:
             self._journal(request, call, outcome)
+
+    def heard(self, at: Invocation, read: Sequence[OutsideText]) -> None:
+        """What works at this place of the tree has these texts from outside before it: all that it calls from now on
+        follows them."""
+        heard(self._outside, at, read)
 
     def _masked(self, result: ToolResult) -> ToolResult:
         """Without the values known from the keyring, before anything is cut: a half of one would not be known any more

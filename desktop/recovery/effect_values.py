@@ -21,6 +21,7 @@ from desktop.domain.messages import (
 from desktop.domain.model_settings import ModelSettings
 from desktop.domain.models import ModelRequest
 from desktop.domain.runs.agent import AgentOutcome
+from desktop.domain.text.outside import plain_names
 from desktop.domain.tools import ToolResult
 
 _ERRORS: Mapping[str, type[KnownError]] = {
@@ -160,12 +161,15 @@ def result_to_plain(result: ToolResult) -> dict[str, Any]:
             plain[name] = value
     if result.media:
         plain["media"] = media_to_plain(result.media)
+    if result.outside:
+        plain["outside"] = list(result.outside)
     return plain
 
 
 def result_from_plain(plain: Mapping[str, Any]) -> ToolResult:
     """Restore a tool's result from its JSON form."""
-    return ToolResult(**{**plain, "media": media_from_plain(plain.get("media"))})
+    outside = plain_names(plain.get("outside"))
+    return ToolResult(**{**plain, "media": media_from_plain(plain.get("media")), "outside": outside})
 
 
 def outcome_to_plain(outcome: AgentOutcome) -> dict[str, Any]:

@@ -49,7 +49,7 @@ from shots.other_agents import SampleOtherAgents, asks_request
 from shots.other_apps import SampleOtherApps
 from shots.reach import WORK, SampleReach
 from shots.sheet import ComponentSheet
-from shots.web import SampleSearches, search_request, web_request
+from shots.web import SampleSearches, web_pictures
 
 SIZE = (1280, 800)
 SMALL = (960, 600)
@@ -425,9 +425,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     },
     "02-approval-argv": _vector,
     **{f"22-outcome{size}": lambda stage: _asked(stage, outcomes.outcome_request()) for size in ("", "-960", "-1440")},
-    **{f"27-web{size}": lambda stage: _asked(stage, web_request()) for size in ("", "-960", "-1440")},
-    **{f"27-search{size}": lambda stage: _asked(stage, search_request()) for size in ("", "-960", "-1440")},
-    "27-web-punycode": lambda stage: _asked(stage, web_request("http://bücher.example:8080/" + "a/" * 120)),
+    **web_pictures(_asked),
     "22-outcome-binary": lambda stage: _asked(stage, outcomes.outcome_request(binary=True)),
     "22-outcome-nothing": lambda stage: _asked(stage, outcomes.nothing_changed()),
     "22-outcome-over-thread": lambda stage: _asked(stage, outcomes.outcome_request(), over=True),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from desktop.agents.skill.provider import Hook
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, ToolAborted, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import MAX_COST_USD
+from desktop.domain.text.outside import OutsideText
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
 from desktop.tools.acp.asks import ASKS, DID, PLAN
@@ -56,6 +58,9 @@ async def run_acp(ctx: Context, args: Mapping[str, Any]) -> Any:
     history = [row for row in args.get("history") or () if isinstance(row, Mapping)]
     grants, project = call.meta.unattended is None, call.meta.project
     session, knows = await sessions.of(key, name, history, _tools(args), grants=grants, project=project)
+    if session.row.terms.network:
+        by_itself = f"{session.state.title}'s own reading (not seen here)"
+        host.pipeline.heard(call.invocation, [OutsideText(by_itself, at=time.time())])
     turn = _Turn(ctx, args, session, sessions)
     try:
         return await turn.done(history, knows, key if place else "")

@@ -19,7 +19,9 @@ from typing import Any
 from desktop.agents.middleware.settings import number, options, wrong
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.outside import OUTSIDE, plain_names
 from desktop.files.private import make_folder, write_whole
+from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
 from desktop.skills.values.paths import path_get
 from desktop.skills.values.serialise import safe_snapshot
@@ -73,18 +75,19 @@ class Sessions:
     async def recall(self, target: Context, config: SessionConfig) -> list[dict[str, Any]]:
         """Earlier entries of this key, oldest first. Raises ToolFailure where there is nowhere to keep files."""
         key = _key(target, config)
-        if not config.in_file:
-            return list(self._memory.get(key, ()))
-        if not self.folder:
+        if config.in_file and not self.folder:
             raise wrong("There is no folder here to keep sessions in.")
-        return await asyncio.to_thread(_read, self._path(key))
+        found = await asyncio.to_thread(_read, self._path(key)) if config.in_file else list(self._memory.get(key, ()))
+        if isinstance(target.call, CallContext):
+            target.call.hear(name for entry in found for name in plain_names(entry.get(OUTSIDE)))
+        return found
 
     async def remember(self, target: Context, config: SessionConfig, value: Any) -> None:
         """Add an entry; the oldest beyond ``maximum`` are dropped. The call has happened and is not undone by a full
         disk: what cannot be kept is not, and the log says so once."""
         key = _key(target, config)
         try:
-            entry = {"at": time.time(), **_captured(target, config.capture, value)}
+            entry = {"at": time.time(), **_captured(target, config.capture, value), **_whose_words(target)}
             if config.in_file:
                 await asyncio.to_thread(self._append, self._path(key), entry, config.maximum)
             else:
@@ -111,6 +114,13 @@ class Sessions:
                 del texts[0]
             make_folder(path.parent)
             write_whole(path, f"[{', '.join(texts)}]".encode(), lasting=False)
+
+
+def _whose_words(target: Context) -> dict[str, Any]:
+    """Those of whom the call read words from outside: they are read again with the entry."""
+    call = target.call
+    names = plain_names([*call.gave, *call.invocation.heard]) if isinstance(call, CallContext) else ()
+    return {OUTSIDE: list(names)} if names else {}
 
 
 def _captured(target: Context, capture: tuple[str, ...], value: Any) -> dict[str, Any]:

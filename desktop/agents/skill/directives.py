@@ -5,6 +5,7 @@ Here an agent's limits, promised values, budgets and persistence are kept; the p
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from desktop.domain.errors import BudgetExhausted, KnownError, LimitReached, Too
 from desktop.domain.runs.events import AgentListening
 from desktop.domain.runs.limits import Limit
 from desktop.domain.runs.scopes import Interrupt
+from desktop.domain.text.outside import INBOX, MAX_KEPT, OutsideText
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
 from desktop.supervision.topics import Topics
@@ -197,7 +199,11 @@ class ProviderHook:
                     await inbox.news(self._call.meta.cancellation)
             finally:
                 self._tell_waiting(False)
-        return {"continue": True, "message": posted.text}
+        text = posted.text
+        self._host.pipeline.heard(
+            self._call.invocation, [OutsideText(INBOX, "", text[:MAX_KEPT], len(text), time.time())]
+        )
+        return {"continue": True, "message": text}
 
     def _tell_waiting(self, waiting: bool) -> None:
         """A person sees that it waits, and can write to it."""

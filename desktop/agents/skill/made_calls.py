@@ -19,6 +19,7 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock, media_to_plain
 from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.text.outside import result_as_read
 from desktop.pipeline.context import CallContext, CallRequest, CallResult
 from desktop.pipeline.names import Caller
 from desktop.pipeline.nested import NestedSink
@@ -86,7 +87,7 @@ class Calls:
         result = outcome.result
         return {
             "ok": not result.is_error,
-            "text": result.text,
+            "text": result_as_read(result.text, outcome.facts),
             "code": result.code,
             "state": outcome.state,
             "structured": result.structured,

@@ -397,7 +397,7 @@ class SkillTurn:
         self._messages.append(ChatMessage("tool", (result,), source_id=stored[0] if stored else ""))
         return {
             "ok": not result.is_error,
-            "text": result.text,
+            "text": result.as_read,
             "code": str(result.facts.get("code", "")),
             "state": str(result.facts.get("state", "")),
             "structured": result.structured,

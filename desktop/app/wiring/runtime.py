@@ -386,6 +386,7 @@ def _pipeline(
         layers=(live.calls,),
         histories=live.histories,
         around=live.calling,
+        outside=gate.outside,
     )
     return made
 

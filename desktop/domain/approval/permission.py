@@ -12,6 +12,7 @@ from desktop.domain.approval.consents import Consent
 from desktop.domain.approval.judgement import Category, CommandPart, Judgement
 from desktop.domain.approval.thread_modes import PastEdge
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.outside import OutsideText
 
 Choice = Literal[
     "allow_once",
@@ -101,6 +102,8 @@ class PermissionRequest:
     """The folder that the person's thread works in, or ""."""
     follows: str = ""
     """Which text from outside the agent read before it made this call, in words that go on in a sentence, or ""."""
+    outside: tuple[OutsideText, ...] = ()
+    """Those texts, the latest last."""
     past_edge: tuple[PastEdge, ...] = ()
     """Of a call in a thread that works up to the edge: why it asks."""
 

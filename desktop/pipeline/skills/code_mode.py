@@ -75,6 +75,7 @@ class CodeTool:
             source="program",
             timeout_s=self._limits.wall_s,
             nests="calls",
+            gives="calls",
         )
         self._session = session
         self._pipeline = pipeline

@@ -290,7 +290,9 @@ class _Clocks:
 def _target(
     context: MiddlewareContext, shared: dict[str, Any], view: Mapping[str, Any], token: CancellationToken | None = None
 ) -> Context:
-    spec = ToolSpec(context.level, f"What middleware of the level {context.level} stands around", {}, Category.READ)
+    spec = ToolSpec(
+        context.level, f"What middleware of the level {context.level} stands around", {}, Category.READ, gives="calls"
+    )
     made = Context(
         MappingProxyType(dict(view)), RunInfo(spec, None, f"level:{context.level}", {}), {}, {}, shared, call=context
     )

@@ -20,6 +20,10 @@ PATHS_SHOWN = 6
 ORIGINAL_SHOWN = 300
 """Characters of an argument that was changed; all of it is on the card of the call."""
 
+FOLLOWS = "Follows"
+"""The caption of what was read from outside before the call."""
+NO_VERDICT = "That does not say that it steered this call."
+
 Look = Literal["code", "title", "words", "quiet", "less"]
 """``code``: machine text, never cut; ``title``: cut where there is no room; ``quiet`` and ``less``: of less weight."""
 
@@ -81,7 +85,7 @@ def _follows(request: PermissionRequest) -> Iterator[Fact]:
     """Whose text was read before the call: a fact, no verdict."""
     if request.follows:
         said = shown_line(request.follows)
-        yield Fact("Follows", f"{said[:1].upper()}{said[1:]}. That does not say that it steered this call.", "words")
+        yield Fact(FOLLOWS, f"{said[:1].upper()}{said[1:]}. {NO_VERDICT}", "words")
 
 
 def _announced(request: PermissionRequest) -> Iterator[Fact]:

@@ -30,6 +30,7 @@ from desktop.domain.messages import (
     thinking_facts,
     with_media,
 )
+from desktop.domain.text.outside import names_in, note_in
 from desktop.domain.text.words import arguments_words, count_words, json_beginning, size_of, size_words
 from desktop.domain.threads import MessageRecord, ThreadEnd
 from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS, EDGES_NAMED, past_edge_words
@@ -122,6 +123,8 @@ def tool_part(
         embedded=embedded_of(facts),
         table=table_of(result.text) if result else "",
         task=task_words(facts),
+        outside=names_in(facts),
+        note=note_in(facts),
     )
     return in_own_words(made, arguments)
 

@@ -13,7 +13,11 @@ from typing import Literal
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ThinkingFacts, Usage
+from desktop.domain.text.outside import MAX_KEPT, NOTE, OUTSIDE, OutsideText, named, result_as_read
 from desktop.presenter.common.words import human_count, span_words
+
+READ_AS = "as-read:"
+"""What the action of a card begins with that shows its result as a model read it; the part's id follows."""
 
 CallState = Literal["writing", "waiting", "running", "done", "failed", "denied", "aborted", "unknown"]
 """``unknown``: nobody knows whether it was done, for Assent ended while it was under way."""
@@ -200,6 +204,17 @@ class ToolPart:
     """The result as lines of columns, where it is data of rows."""
     task: str = ""
     """That it goes on by itself, in words."""
+    outside: tuple[str, ...] = ()
+    """Whose words from outside the result holds."""
+    note: str = ""
+    """What Assent itself says at its end."""
+
+    @property
+    def as_read(self) -> OutsideText:
+        """The result as a model read it."""
+        text = result_as_read(self.result, {OUTSIDE: list(self.outside), NOTE: self.note}, self.call_id)
+        about = f"{self.tool} {self.summary}".strip()
+        return OutsideText(named(self.outside), about, text[:MAX_KEPT], len(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +319,12 @@ class TranscriptItem:
     """Whether Continue is offered."""
     accessible: str = field(default="", compare=False)
     """What a screen reader says."""
+
+    @property
+    def cards(self) -> tuple[ToolPart, ...]:
+        """The cards of calls in it, also those that are folded to one line."""
+        folded = (call for part in self.parts if isinstance(part, CallsPart) for call in part.calls)
+        return (*(part for part in self.parts if isinstance(part, ToolPart)), *folded)
 
 
 @dataclass(frozen=True, slots=True)

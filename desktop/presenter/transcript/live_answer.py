@@ -30,6 +30,7 @@ from desktop.domain.runs.events import (
     ToolCallWaiting,
     ToolCallWriting,
 )
+from desktop.domain.text.outside import names_in, note_in
 from desktop.domain.text.words import size_words
 from desktop.presenter.common.words import clock, footer_of
 from desktop.presenter.transcript.build import (
@@ -431,4 +432,6 @@ def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] 
         embedded=embedded_of(facts),
         table=table_of(event.text),
         task=task_words(facts),
+        outside=names_in(facts),
+        note=note_in(facts),
     )

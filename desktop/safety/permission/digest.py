@@ -14,7 +14,6 @@ from desktop.domain.approval.judgement import Category
 from desktop.domain.tools import PreCheck
 
 MAX_RUNS = 1000
-MAX_HOSTS, HOSTS_NAMED = 1000, 3
 
 _SHOWN = (
     "argv",
@@ -95,22 +94,6 @@ class RunMemory:
         self._allowed: OrderedDict[str, dict[CallSignature, bool]] = OrderedDict()
         self._denied: OrderedDict[str, None] = OrderedDict()
         self._pledged: OrderedDict[tuple[str, str], bool] = OrderedDict()
-        self._read: OrderedDict[str, dict[str, None]] = OrderedDict()
-
-    def read_outside(self, run_id: str, host: str) -> None:
-        """An agent of this run may read a page of this host: whatever the run calls later may follow from it."""
-        hosts = self._read.setdefault(run_id, {})
-        if len(hosts) < MAX_HOSTS:
-            hosts[host] = None
-        self._read.move_to_end(run_id)
-        while len(self._read) > MAX_RUNS:
-            self._read.popitem(last=False)
-
-    def follows(self, run_id: str) -> str:
-        """The hosts whose text was read in this run, in words, or ""."""
-        hosts = list(self._read.get(run_id, ()))
-        more = f" and {len(hosts) - HOSTS_NAMED} more" if len(hosts) > HOSTS_NAMED else ""
-        return ", ".join(hosts[:HOSTS_NAMED]) + more
 
     def pledge(self, run_id: str, digest: str, *, with_network: bool = False) -> None:
         """A person has allowed the call of this digest ahead of it: once, and no other."""
@@ -157,6 +140,5 @@ class RunMemory:
         with contextlib.suppress(KeyError):
             del self._denied[run_id]
         self._allowed.pop(run_id, None)
-        self._read.pop(run_id, None)
         for key in [key for key in self._pledged if key[0] == run_id]:
             del self._pledged[key]

@@ -31,6 +31,7 @@ from desktop.safety.permission.edge import past_the_edge
 from desktop.safety.permission.gated import GatedCall
 from desktop.safety.permission.granting import Granting, JudgedCall
 from desktop.safety.permission.log_entry import entry_of
+from desktop.safety.permission.outside import ReadTexts
 from desktop.safety.permission.recovery import still_allowed, unless_unknown
 from desktop.safety.permission.refusals import deny, deny_by, unconsented
 from desktop.safety.permission.trust_rules import escape_glob
@@ -49,7 +50,8 @@ _BY: Mapping[str, DecidedBy] = {
 class PermissionGate:
     """Implements the pipeline's ``Trust``. One per app; calls of all runs pass here and stay apart.
 
-    ``audit`` is awaited before an answer is returned: what cannot be written down does not happen.
+    ``audit`` is awaited before an answer is returned: what cannot be written down does not happen. ``outside`` hears
+    from the pipeline which texts from outside the agents of a run read.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class PermissionGate:
         self._granting = Granting(NoCallGrants() if grants is None else grants)
         self._modes = AlwaysAsks() if modes is None else modes
         self._memory = RunMemory()
+        self.outside = ReadTexts()
         self._waiting: dict[str, tuple[str, Callable[[DecidedBy, str], None]]] = {}
         self._closed = False
 
@@ -106,8 +109,6 @@ class PermissionGate:
                 decision = replace(deny_by(rule, request), waited_s=decision.waited_s)
             decision = await self._keep(decision, judged)
             self._pledge(decision, request, check.stands_for)
-        if check.asks and decision.allowed:
-            self._memory.read_outside(request.run_id, facts.constraint)
         if not unasked_read:
             number = await self._audit(entry_of(request, decision, self._redactor, self._clock()))
             call.logged.extend([] if number is None else [number])
@@ -130,6 +131,7 @@ class PermissionGate:
     def forget_run(self, run_id: str) -> None:
         """The run is over: what was decided for it is forgotten."""
         self._memory.forget(run_id)
+        self.outside.forget(run_id)
 
     def close(self) -> None:
         """Deny every open question, and every later one: the app closes (R-PRM-9)."""
@@ -150,8 +152,8 @@ class PermissionGate:
         """The call with all that decides about it. In which mode its thread works is looked up now, not when its run
         began: a person may have switched. A job has its own, whatever its thread is switched to."""
         facts, request = facts_of(call, check), _request_of(call, check, self._clock())
-        if follows := self._memory.follows(request.run_id):
-            request = replace(request, follows=f"text of {follows} was read in this run")
+        if follows := self.outside.follows(request.run_id):
+            request = replace(request, follows=follows, outside=self.outside.read_in(request.run_id))
         job = call.meta.unattended
         works_at_edge = job.at_edge if job is not None else self._modes.mode(request.seen_in) == "edge"
         edge = works_at_edge and request.category is not Category.READ

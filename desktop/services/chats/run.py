@@ -31,6 +31,7 @@ from desktop.services.skills.side_prompt import in_place_of
 from desktop.services.threads.held_queue import HeldQueue
 from desktop.services.threads.history import Above, messages_up_to, task_above
 from desktop.services.threads.masking import masked
+from desktop.services.threads.outside import read_since
 from desktop.services.threads.recorder import RunRecorder, texts
 from desktop.services.turns.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed, reason_of
 from desktop.services.turns.run_frame import CalledBy, RunFrame
@@ -319,6 +320,8 @@ class RunExecution:
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
         turn.asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
         turn.unfinished = open_calls
+        called = order.called_by is not None
+        turn.heeding.before = await read_since(self._runtime.store, thread_id, order.parent_id, called=called)
         above = await Above.of(self._runtime.store, messages)
         task = await task_above(self._runtime.store, order.user_message_id)
         return TurnInput(messages=messages, keeper=await self._keeper(), task=task.message_id, earlier=above)

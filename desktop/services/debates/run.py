@@ -29,6 +29,7 @@ from desktop.domain.runs.events import (
     UserMessageDelivered,
 )
 from desktop.domain.runs.middleware import MiddlewareTermination
+from desktop.domain.text.outside import OutsideText
 from desktop.services.debates.context import SideContexts
 from desktop.services.debates.ends import (
     DebateStop,
@@ -46,8 +47,10 @@ from desktop.services.debates.resuming import InterruptedTurn, interrupted_turn
 from desktop.services.debates.setup import DEBATE, label_of
 from desktop.services.debates.state import Debate, moderated
 from desktop.services.debates.turn import bounds, meta_of, spec_below, start_of, take_in_turn
+from desktop.services.threads.outside import read_in_records
 from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.endings import CLOSING, Ending, aborted, failed
+from desktop.services.turns.heeding import Heeding
 from desktop.services.turns.run_frame import CalledBy, RunFrame
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.side_turn import SideTurn
@@ -86,6 +89,7 @@ class DebateRun:
         self._may: TurnRounds | None = None
         self._seen = Perspectives()
         self._cut: InterruptedTurn | None = None
+        self._read: list[OutsideText] = []
         self._budget = bounds(runtime, debate, called_by)
         self._meta = meta_of(runtime, debate, self.run_id, self.token, called_by, unattended)
         agent_id = AgentId(debate.setup.agent or DEBATE, debate.thread.thread_id)
@@ -128,6 +132,8 @@ class DebateRun:
         self.changed()
         path = await store.messages.path(thread_id=thread.thread_id)
         self._seen.add(path, debate.turns)
+        cut = self._cut.records if self._cut is not None else ()
+        self._read = read_in_records([*path, *cut], called=self._above is not None)
         if self._cut is not None:
             await store.debates.show(thread_id=thread.thread_id, message_id=self._cut.leaf)
         await self._contexts.load(thread.thread_id, path)
@@ -241,6 +247,7 @@ class DebateRun:
                 unfinished=cut.unfinished if cut is not None else None,
                 below=self._above.below if self._above is not None else None,
                 turn=str(number),
+                heeding=Heeding(self._read),
             )
             ending, over = await self._taken(turn, self._given(spec, number, cut), len(cut.messages) if cut else 0)
         self._used = self._used.plus(recorder.usage)

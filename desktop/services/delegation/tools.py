@@ -135,6 +135,7 @@ class AgentTools:
             timeout_s=AGENT_LIMIT_S,
             version=version,
             nests="thread",
+            gives="calls",
         )
         return AgentTool(agent, spec, self._carry)
 
@@ -152,7 +153,7 @@ class AgentTools:
         found = {agent.name: Category.READ for agent in agents}
         for _ in range(_PASSES):
             others = [
-                ToolSpec(name, "", {}, found[agent.name], alias=alias_of(name), tags=("agent",))
+                ToolSpec(name, "", {}, found[agent.name], alias=alias_of(name), tags=("agent",), gives="calls")
                 for agent in agents
                 if (name := self._names[agent.name])
             ]

@@ -18,6 +18,7 @@ from desktop.domain.errors import CancellationError, ToolAborted
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.text.outside import OUTSIDE
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import changed
 from desktop.pipeline.edits import changed_note
@@ -166,6 +167,7 @@ def _recorded(call: ToolCallBlock, past: Done | Unknown, result: ToolResult) -> 
     state = "done" if not result.is_error else "denied" if result.code.startswith("denied") else "failed"
     state = OUTCOME_UNKNOWN_STATE if result.code == OUTCOME_UNKNOWN else state
     facts = {**result.facts, "state": state, "code": result.code, "elapsed_ms": 0}
+    facts |= {OUTSIDE: list(result.outside)} if result.outside else {}
     note = ""
     if past.edited is not None:
         note = changed_note(call.arguments, past.edited.made)

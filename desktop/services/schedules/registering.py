@@ -42,6 +42,7 @@ SCHEDULE_CREATE = ToolSpec(
     },
     Category.ADMIN,
     alias="schedule_create",
+    gives="local",
 )
 SKILL_REGISTER = ToolSpec(
     "skill-register",
@@ -56,6 +57,7 @@ SKILL_REGISTER = ToolSpec(
     },
     Category.ADMIN,
     alias="skill_register",
+    gives="local",
 )
 
 

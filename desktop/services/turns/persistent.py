@@ -19,13 +19,11 @@ from desktop.domain.runs.limits import Limit
 from desktop.domain.runs.meta import RunMeta
 from desktop.domain.runs.scopes import Interrupt
 from desktop.domain.runs.tree import NodeState
+from desktop.domain.text.outside import FROM_INBOX
 from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.runtime import Runtime
 
 WAITS = "waiting for a message"
-POSTED = "From this chat's inbox, posted by an agent or a program:\n\n{text}"
-"""What another than the person posted is not taken for the person's own words."""
-
 Judge = Callable[[ChatMessage, int], Awaitable[RoundVerdict]]
 Place = Callable[[], AbstractAsyncContextManager[None]]
 """Within it the run gives its place among those that work at once to another."""
@@ -77,7 +75,7 @@ class PersistentTurn:
         found = list(await self._steering())
         assert self._inbox is not None
         while (posted := await self._inbox.take()) is not None:
-            found.append(await self._recorder.posted(POSTED.format(text=posted.text), posted.queue_id))
+            found.append(await self._recorder.posted(FROM_INBOX + posted.text, posted.queue_id))
         return found
 
     async def after(self, message: ChatMessage, number: int, judge: Judge, limit: Limit) -> RoundVerdict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import field, replace
 from functools import partial
@@ -41,6 +41,7 @@ from desktop.recovery.uncertain_calls import find_uncertain
 from desktop.services.recovery.settling import Settling
 from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.around import TurnLayers, served_call
+from desktop.services.turns.heeding import Heeding, Steering
 from desktop.services.turns.persistent import PersistentTurn, Place
 from desktop.services.turns.remembered import named_skills, remembered
 from desktop.services.turns.runtime import Runtime, host_of
@@ -67,7 +68,6 @@ LIBRARY = "library"
 
 _log = logging.getLogger(__name__)
 Opened = tuple[ResultContract, CallPort]
-Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -97,6 +97,8 @@ class SideTurn:
     (R-PRM-10)."""
     left_out: list[NoticeBlock] = field(default_factory=list)
     """Notices of skills that could not join."""
+    heeding: Heeding = field(default_factory=Heeding)
+    """Knows what comes before it from outside."""
     turn: str = ""
     """Names the turn of a debate in the run's log, however often it is gone on with."""
     _joined: Sequence[tuple[str, str]] = ()
@@ -123,6 +125,7 @@ class SideTurn:
             )
         whose = _whose(self)
         root = self._root(side, whose)
+        self.heeding.begin(runtime.pipeline, root)
         delivery = (
             Delivery(partial(_tell_listener, runtime, root), runtime.spawn) if runtime.spawn is not None else None
         )
@@ -272,6 +275,7 @@ class SideTurn:
                 verdict = await stops.after(message, number)
             else:
                 verdict = await persistent.after(message, number, stops.after, rounds(number))
+            self.heeding.reads(verdict.heard)
             if verdict.nudge or verdict.heard:
                 events.goes_on()
             return verdict
@@ -287,7 +291,7 @@ class SideTurn:
             listener=listen,
             budget=self.budget,
             layers=runtime.chat_layers,
-            steering=persistent.messages if persistent is not None else self.steering,
+            steering=self.heeding.of(persistent.messages if persistent is not None else self.steering),
             after_round=after_round,
             after_error=persistent.after_error if persistent is not None else None,
             meant=lambda call: runtime.pipeline.meant(call, side.caller),
@@ -323,7 +327,7 @@ class SideTurn:
         if self.runtime.live is not None:
             self.runtime.live.histories.remember(self.meta.run_id, unfinished.history, unfinished.keys | {turn})
         settling = Settling(unfinished, tools, self.recorder, self.meta.cancellation)
-        settled = await settling.settle(self.runtime.store.effects)
+        settled = self.heeding.reads(await settling.settle(self.runtime.store.effects))
         self.unfinished = None
         return [*given.messages, *settled]
 

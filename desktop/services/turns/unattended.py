@@ -26,7 +26,9 @@ from desktop.skills.patterns.policies import Owner
 from desktop.tools.builtin.catalogue import COMMAND_TOOLS
 
 MAXIMUM = 100
-CODE_TOOL = ToolSpec("agent-code", "Runs the code of an agent that calls its tools by code.", {}, Category.READ)
+CODE_TOOL = ToolSpec(
+    "agent-code", "Runs the code of an agent that calls its tools by code.", {}, Category.READ, gives="calls"
+)
 """As a list sees it: the real one is made by each run (``agents.skill.calls``), so it is in no table."""
 _NAME_SHOWN = 60
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,127}")

@@ -34,6 +34,8 @@ _SAID = {
     "paths": {"type": "array", "maxItems": 20, "items": {"type": "string", "maxLength": 4096}},
     "given": {"type": "string", "maxLength": 10_000, "description": "What it says that its tool was given."},
 }
+_OF_FILES = frozenset({"read", "think", "edit", "delete", "move"})
+"""Kinds of work that bring no text from outside, by what the agent says; any other one may have."""
 _READING = frozenset({"read", "search", "think"})
 _WRITING = frozenset({"edit", "delete", "move"})
 """Kinds of work by the protocol. Every other one, and one that is not known, is as grave as can be."""
@@ -57,6 +59,7 @@ ASKS_SPEC = ToolSpec(
     visibility="hidden",
     tags=("meta-internal",),
     lengthy=("given", "arguments", "before"),
+    gives="local",
 )
 DID_SPEC = ToolSpec(
     name=DID,
@@ -75,6 +78,7 @@ DID_SPEC = ToolSpec(
     visibility="hidden",
     tags=("meta-internal",),
     lengthy=("given", "text"),
+    gives="local",
 )
 
 Judge = Callable[[str, Mapping[str, Any], WorkPlace], Awaitable[StandsFor | None]]
@@ -192,4 +196,6 @@ class AgentDid:
         done = args["state"] == "completed"
         words = f"{args['agent']} says that it is done." if done else f"{args['agent']} says that it failed."
         text = args.get("text", "")
-        return ToolResult(f"{words}\n{text}".strip(), facts={"by_itself": args["agent"], "said": args["state"]})
+        facts = {"by_itself": args["agent"], "said": args["state"]}
+        outside = () if args["kind"] in _OF_FILES else (args["agent"],)
+        return ToolResult(f"{words}\n{text}".strip(), facts=facts, outside=outside)

@@ -82,6 +82,7 @@ EDIT_FILE = ToolSpec(
     about="path",
     lengthy=("edits",),
     bound_by="write-file",
+    gives="local",
 )
 
 

@@ -56,6 +56,7 @@ READ_FILE = ToolSpec(
     tags=("files", "meta-internal"),
     parallel_safe=True,
     about="path",
+    gives="local",
 )
 LIST_DIRECTORY = ToolSpec(
     name="list-directory",
@@ -70,6 +71,7 @@ LIST_DIRECTORY = ToolSpec(
     tags=("files", "meta-internal"),
     parallel_safe=True,
     about="path",
+    gives="local",
 )
 WRITE_FILE = ToolSpec(
     name="write-file",
@@ -91,6 +93,7 @@ WRITE_FILE = ToolSpec(
     tags=("files", "meta-internal"),
     about="path",
     lengthy=("content",),
+    gives="local",
 )
 
 

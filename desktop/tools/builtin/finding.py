@@ -81,6 +81,7 @@ FIND_TEXT = ToolSpec(
     parallel_safe=True,
     about="path",
     bound_by="read-file",
+    gives="local",
 )
 FIND_FILES = ToolSpec(
     name="find-files",
@@ -100,6 +101,7 @@ FIND_FILES = ToolSpec(
     parallel_safe=True,
     about="path",
     bound_by="list-directory",
+    gives="local",
 )
 
 

@@ -73,6 +73,7 @@ BASH = ToolSpec(
     category=Category.WRITE,
     tags=("shell", "meta-internal"),
     about="command",
+    gives="local",
 )
 
 

@@ -9,12 +9,12 @@ from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError, ToolFailure
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.models import Connection
+from desktop.domain.text.outside import NOTE
 from desktop.domain.text.words import count_words
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.domain.web.addresses import BadWebAddress, WebAddress
 from desktop.domain.web.proxies import WebProxies, proxy_name
 from desktop.tools.builtin.search_services import SearchResult, SearchResults, SearchServices, address_of, is_own
-from desktop.tools.builtin.web_fetch import fenced
 
 USUAL, MOST = 8, 20
 """Results of one search, and the most of them."""
@@ -50,6 +50,8 @@ WEB_SEARCH = ToolSpec(
     tags=("web", "meta-internal"),
     parallel_safe=True,
     about="host",
+    gives="outside",
+    whose="a search of the web",
 )
 
 
@@ -92,7 +94,7 @@ class WebSearch:
         )
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """The results, between two marks that they cannot know."""
+        """The results."""
         context.meta.cancellation.check()
         service = self._services.in_use
         if service is None:
@@ -103,7 +105,9 @@ class WebSearch:
         except KnownError as error:
             raise ToolFailure(error.advice, code=error.code) from error
         facts = {"host": host, "service": service.title, "results": len(found.rows)}
-        return ToolResult(fenced(listed(found.rows), host) + _notes(found), facts=facts)
+        note = _notes(found)
+        text = "\n".join(part for part in (listed(found.rows), note) if part)
+        return ToolResult(text, facts={**facts, NOTE: note} if note else facts, outside=(host,))
 
 
 def listed(rows: tuple[SearchResult, ...]) -> str:
@@ -128,7 +132,7 @@ def _notes(found: SearchResults) -> str:
         notes.append(f"{count_words(found.odd, 'result')} left out that lead to no page of the web")
     if found.silent:
         notes.append(f"{count_words(found.silent, 'engine')} of the service did not answer")
-    return f"\n[{'; '.join(notes)}]" if notes else ""
+    return f"[{'; '.join(notes)}]" if notes else ""
 
 
 def preview_of(service: Connection, address: WebAddress, query: str, proxies: WebProxies) -> dict[str, Any]:

@@ -84,6 +84,7 @@ class CliTool:
             tags=("cli",),
             source=SOURCE,
             version=_version(definition),
+            gives="local",
         )
         self.reads = ToolReads(definition.name, self._spec.version, definition.reads, services.places)
 

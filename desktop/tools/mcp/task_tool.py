@@ -46,6 +46,8 @@ class McpTaskTool:
             timeout_s=_TIMEOUT_S,
             on_server="server",
             version="1",
+            gives="outside",
+            whose="an MCP server",
         )
 
     async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:

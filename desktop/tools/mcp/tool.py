@@ -54,6 +54,8 @@ class McpTool:
             uri=self.uri,
             timeout_s=self.timeout_s + START_TIMEOUT_S + _AHEAD_OF_US_S,
             version=f"{server.definition.launch!r} {offered.digest} {rule!r} {self.category.value} {self.timeout_s}",
+            gives="outside",
+            whose=f"the MCP server {server.definition.name}",
         )
 
     @property

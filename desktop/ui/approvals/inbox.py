@@ -12,6 +12,7 @@ from PySide6.QtGui import QFontMetrics, QHideEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QFrame, QStyleOptionViewItem
 
 from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.text.outside import named
 from desktop.presenter.approvals.call_words import asks_words
 from desktop.presenter.approvals.outcome_words import brief_words
 from desktop.ui.theme import theme
@@ -83,7 +84,8 @@ class InboxModel(QAbstractListModel):
         code = f"code {request.place.partition(':')[0]}" if request.place else ""
         if request.is_outcome:
             return brief_words(request)
-        outside = "follows text from outside" if request.follows else ""
+        whose = named(one.whose for one in request.outside) if request.outside else ""
+        outside = f"follows text of {whose or 'outside'}" if request.follows else ""
         parts = (outside, agent, code, self._thread_title(request.seen_in))
         return shown_line(", ".join(part for part in parts if part))
 

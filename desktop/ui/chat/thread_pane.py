@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
+from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters
 from desktop.presenter.settings.model_setup import DEMO_MODEL
 from desktop.presenter.transcript.build import DOCUMENT
-from desktop.presenter.transcript.items import CallsPart, ListeningAgent, TextPart, ToolPart, TranscriptItem
+from desktop.presenter.transcript.items import READ_AS, CallsPart, ListeningAgent, TextPart, ToolPart, TranscriptItem
 from desktop.ui.chat.composer.pane import ComposerPane
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.folder_card import FolderCard
@@ -34,6 +36,11 @@ from desktop.ui.widgets.layout.containers import EmptyState
 from desktop.ui.widgets.layout.side_room import SideRoom
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.turns import Turns
+
+if TYPE_CHECKING:
+    from desktop.ui.approvals.request import outside as outside_texts
+else:
+    outside_texts = lazy_module("desktop.ui.approvals.request.outside")
 
 EMPTY = "What should be done?"
 DEMO_EMPTY = "The demo is ready"
@@ -256,6 +263,8 @@ class ThreadPane(QFrame):
             open_link(action.removeprefix(LINK))
         elif action.startswith(DOCUMENT):
             self._models.document.open(action.removeprefix(DOCUMENT))
+        elif action.startswith(READ_AS):
+            outside_texts.show_card_as_read(self.window(), self._items.get(message_id), action)
         elif (media := media_of(self._items.get(message_id), action)) is not None:
             if action.startswith(PLAY):
                 ask_and_play(self, media, chat.save_file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -10,9 +11,11 @@ from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
 
 from desktop.domain.debates import DebateState
 from desktop.domain.definitions import SideName
+from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.debates.items import TurnItem
 from desktop.presenter.debates.page import DebateModels
 from desktop.presenter.debates.words import label_of
+from desktop.presenter.transcript.items import READ_AS
 from desktop.ui.chat.composer.picker import Picker
 from desktop.ui.chat.composer.pickers import model_choice
 from desktop.ui.chat.thread_pane import card_of, open_link
@@ -29,6 +32,11 @@ from desktop.ui.transcript.pieces.rich_body import LINK
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.layout.side_room import SideRoom
 from desktop.ui.widgets.scaling import Column
+
+if TYPE_CHECKING:
+    from desktop.ui.approvals.request import outside as outside_texts
+else:
+    outside_texts = lazy_module("desktop.ui.approvals.request.outside")
 
 NARROW = 900
 
@@ -179,6 +187,8 @@ class RunningPage(QFrame):
             acts[action]()
         elif action.startswith(LINK):
             open_link(action.removeprefix(LINK))
+        elif action.startswith(READ_AS):
+            outside_texts.show_card_as_read(self.window(), item, action)
         elif (media := media_of(item, action)) is not None:
             if action.startswith(PLAY):
                 ask_and_play(self, media, self._debates.save_file)

@@ -13,6 +13,7 @@ from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.meta import RunMeta
+from desktop.domain.text.outside import Gives
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
@@ -34,6 +35,7 @@ class FakeTool:
     visibility: str = ""
     parallel_safe: bool = False
     timeout_s: float | None = None
+    gives: Gives = "local"
     calls: list[dict[str, Any]] = field(default_factory=list)
     prechecks: int = 0
     places: list[WorkPlace] = field(default_factory=list)
@@ -48,6 +50,7 @@ class FakeTool:
             visibility=self.visibility,
             parallel_safe=self.parallel_safe,
             timeout_s=self.timeout_s,
+            gives=self.gives,
         )
 
     async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:

@@ -83,6 +83,7 @@ class World:
             layers=(self.live.calls,),
             journal=logged(self.live.journaled),
             histories=self.live.histories,
+            outside=getattr(person, "outside", None),
         )
         self.skills.runs.pipeline = pipeline
         self.slots = options.pop("slots", None) or RunSlots()

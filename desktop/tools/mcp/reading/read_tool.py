@@ -56,6 +56,7 @@ class ReadResource:
             on_server="server",
             version=f"{[(name, one.definition.launch) for name, one in sorted(self._servers.items())]!r}",
             parallel_safe=True,
+            gives="outside",
         )
 
     def same_as(self, other: object) -> bool:
@@ -98,14 +99,20 @@ class ReadResource:
             raise refusal
         if not uri:
             listed = server.listed
-            return ToolResult(await asyncio.to_thread(_table, listed.resources, listed.templates))
+            table = await asyncio.to_thread(_table, listed.resources, listed.templates)
+            return ToolResult(table, outside=(_whose(server.definition.name),))
         try:
             read = await self._reading.read_resource(server.definition.name, str(uri))
         except ToolFailure:
             raise
         except KnownError as error:
             raise ToolFailure(str(error), code=error.code, next_step=error.next_step) from error
-        return ToolResult(read.text or "[It is empty.]", media=read.media)
+        whose = _whose(server.definition.name)
+        return ToolResult(read.text or "[It is empty.]", media=read.media, facts={"url": str(uri)}, outside=(whose,))
+
+
+def _whose(server: str) -> str:
+    return f"the MCP server {server}"
 
 
 def _table(resources: Sequence[McpResource], templates: Sequence[McpTemplate]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -12,7 +12,6 @@ from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.approvals.rules_editing import may_always
 from desktop.presenter.transcript.last_answer import LastAnswer
-from desktop.ui.approvals.request.unknown import AGAIN_TIP, ask_unknown
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.allow_button import AllowButton
 from desktop.ui.widgets.controls.buttons import Button, Kind, OneClickButton
@@ -24,6 +23,10 @@ DROP, DROP_REASON, MORE = "Drop all", "Drop with a reason…", "More answers…"
 """Of a call that was made in a copy."""
 TAKE_TIP = "Take over what is ticked, all of it or nothing (Ctrl+Enter)"
 NOTHING_TICKED = "Tick what is to be taken over"
+SKIP_TIP = "Do not do it; the model is told that nobody knows whether it was done (Esc)"
+DONE_TIP = "It was done: the model is told so, and goes on"
+STOP_TIP = "End the run; you are asked again when you continue it"
+AGAIN_TIP = "Make exactly this call, perhaps a second time (Ctrl+Enter)"
 ALLOW_TIP = "Allow exactly this call (Ctrl+Enter)"
 RUN_TIP = "Allow calls like this one until the run ends"
 ALWAYS_TIP = "See the rule that would allow this, change it, and try it"
@@ -68,7 +71,7 @@ class Answers(QWidget):
         key = "" if compact else "Ctrl+Enter"
         self.allow = AllowButton("Allow once", look, icon="admin" if admin else "allow", key=key)
         self.allow.setToolTip(ALLOW_TIP)
-        self.more = ask_unknown(self.deny, self.allow, self.chosen.emit) if request.unknown else []
+        self.more = _ask_unknown(self.deny, self.allow, self.chosen.emit) if request.unknown else []
         self.unfold = OneClickButton(MORE, "quiet", tip="Edit it, or allow calls like it")
         self._is_outcome = request.is_outcome
         self._allow_tip = AGAIN_TIP if request.unknown else ALLOW_TIP
@@ -276,3 +279,17 @@ def _broken(buttons: Sequence[Button], width: int) -> Iterator[list[Button]]:
         line.append(button)
     if line:
         yield line
+
+
+def _ask_unknown(deny: PatientButton, allow: AllowButton, chosen: Callable[[str], None]) -> list[PatientButton]:
+    """Skip and Do it again in the places of Deny and Allow, and two more answers. None looks like the harmless one."""
+    deny.set_label("Skip it")
+    deny.setToolTip(SKIP_TIP)
+    allow.set_label("Do it again")
+    allow.set_icon("")
+    allow.set_awake("normal")
+    allow.setToolTip(AGAIN_TIP)
+    done, stop = PatientButton("It was done", tip=DONE_TIP), PatientButton("Stop the run", tip=STOP_TIP)
+    for button, answer in ((done, "done"), (stop, "stop")):
+        button.clicked.connect(lambda _=False, answer=answer: chosen(answer))
+    return [done, stop]

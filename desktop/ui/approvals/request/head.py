@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.presenter.approvals.call_words import asks_words
-from desktop.presenter.approvals.request_facts import Fact, asked_by, request_facts
+from desktop.presenter.approvals.request_facts import FOLLOWS, Fact, asked_by, request_facts
 from desktop.presenter.approvals.request_words import ASKS, is_command, past_words
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
@@ -138,7 +138,10 @@ def _title_row(request: PermissionRequest) -> Row:
 
 def _facts(request: PermissionRequest, thread_title: str, titles: Mapping[str, str]) -> list[tuple[str, QWidget]]:
     facts: list[tuple[str, QWidget]] = [("Asked by", Crumbs(asked_by(request, titles)))]
-    return facts + [(fact.caption, _words(fact)) for fact in request_facts(request, thread_title)]
+    shown = request_facts(request, thread_title)
+    if request.outside:  # a card of its own says so
+        shown = tuple(fact for fact in shown if fact.caption != FOLLOWS)
+    return facts + [(fact.caption, _words(fact)) for fact in shown]
 
 
 def _words(fact: Fact) -> QWidget:

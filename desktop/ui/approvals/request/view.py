@@ -33,6 +33,7 @@ from desktop.ui.approvals.request.granting import grant_some
 from desktop.ui.approvals.request.head import RequestHead
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.approvals.request.outcome_body import OutcomeBody
+from desktop.ui.approvals.request.outside import OutsideCard, show_as_read
 from desktop.ui.approvals.request.reading import ChangeSteps, CommandSummaryLine, UnreadNotice
 from desktop.ui.approvals.request.web import WebCard
 from desktop.ui.theme import theme
@@ -136,6 +137,10 @@ class RequestView(QWidget):
         self._head = head
         if hides_something(request):
             column.addWidget(Notice("ask", HIDDEN))
+        if request.outside:
+            read = OutsideCard(request.outside)
+            read.wanted.connect(lambda text: self._hold(show_as_read(self.window(), text)))
+            column.addWidget(read)
         self._add_body(request)
         if not is_unconfined(request):
             column.addLayout(_note(request))

@@ -9,7 +9,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.transcript.items import CallsPart, MediaPart, ToolPart, TranscriptItem
+from desktop.presenter.transcript.items import MediaPart, TranscriptItem
 from desktop.ui.transcript.pieces.media_strip import PLAY, SAVE
 from desktop.ui.widgets.dialogs.files import FileDialog
 
@@ -28,10 +28,8 @@ def media_of(item: TranscriptItem | None, action: str) -> MediaPart | None:
     """What an action of a card means, if it is to save something."""
     if item is None or not action.startswith((SAVE, PLAY)):
         return None
-    calls = [call for part in item.parts if isinstance(part, CallsPart) for call in part.calls]
-    cards = [part for part in (*item.parts, *calls) if isinstance(part, ToolPart)]
     wanted = action.removeprefix(SAVE).removeprefix(PLAY)
-    return next((media for card in cards for media in card.media if media.part_id == wanted), None)
+    return next((media for card in item.cards for media in card.media if media.part_id == wanted), None)
 
 
 def ask_where(parent: QWidget, media: MediaPart, save: Save) -> FileDialog:

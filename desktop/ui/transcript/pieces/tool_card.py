@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
+from desktop.domain.text.outside import named
 from desktop.domain.text.words import size_words
 from desktop.presenter.common.outcomes import EDGES, EDGES_NAMED
-from desktop.presenter.transcript.items import ToolPart
+from desktop.presenter.transcript.items import READ_AS, ToolPart
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.media_strip import MediaStrip, Pictures
@@ -48,6 +49,7 @@ OPEN = "open-thread:"
 UNDO = "undo-call:"
 """What the action begins with that shows how a call is undone."""
 UNDONE = "Undo…"
+AS_READ = "As the model read it"
 
 
 class ToolCard(Piece):
@@ -186,7 +188,8 @@ class ToolCard(Piece):
             y = self._section(look, "Calls it made", y)
             y = self._chunks(look, "\n".join(nested_line(call) for call in part.nested), y)
         if part.result:
-            y = self._section(look, "Result" if part.state != "failed" else "Error", y)
+            whose = f", words of {named(part.outside)}" if part.outside else ""
+            y = self._section(look, f"{'Result' if part.state != 'failed' else 'Error'}{whose}", y)
             y = self._result(look, part.result, y)
         y, links = lay_out_rich(look, part, y, self._width, self._section, self._chunks)
         self._spots += links
@@ -195,7 +198,7 @@ class ToolCard(Piece):
         if part.detail:
             y = self._section(look, "Decision", y)
             y = self._chunks(look, shown(part.detail), y)
-        self._spots += (spots := _child_spots(look, self.key, part.child, y))
+        self._spots += (spots := _ways(look, self.key, part, y))
         self.height = round(y) + look.px(6 + 30 * len(spots))
 
     def _section(self, look: PageLook, title: str, y: float) -> float:
@@ -353,11 +356,16 @@ def _draw_head(canvas: Canvas, card: ToolCard, words: tuple[str, str], head: QRe
         canvas.ring(head.adjusted(2, 2, -2, -2))
 
 
-def _child_spots(look: PageLook, key: str, child: str, y: float) -> list[Spot]:
-    """The way to the thread of a called agent, if there is one."""
-    width = look.metrics("small", 500).horizontalAdvance(CHILD) + look.px(16)
-    rect = QRectF(look.px(5), y + look.px(4), width, look.px(24))
-    return [Spot("action", f"{key}/child", rect, CHILD, f"{OPEN}{child}")] if child else []
+def _ways(look: PageLook, key: str, part: ToolPart, y: float) -> list[Spot]:
+    """The ways to the thread of a called agent, and to a text from outside as the model read it, if there are any."""
+    ways = [("child", CHILD, f"{OPEN}{part.child}")] if part.child else []
+    ways += [("as-read", AS_READ, f"{READ_AS}{part.part_id}")] if part.outside else []
+    spots: list[Spot] = []
+    for name, label, action in ways:
+        width = look.metrics("small", 500).horizontalAdvance(label) + look.px(16)
+        rect = QRectF(look.px(5), y + look.px(4 + 30 * len(spots)), width, look.px(24))
+        spots.append(Spot("action", f"{key}/{name}", rect, label, action))
+    return spots
 
 
 def _undo_spots(look: PageLook, key: str, part: ToolPart, width: float) -> list[Spot]:

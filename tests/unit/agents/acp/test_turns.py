@@ -49,6 +49,28 @@ async def test_what_it_says_is_the_answer_and_its_files_commands_and_tools_are_o
         assert (d.workspace / "c.txt").read_text() == "c"
 
 
+@pytest.mark.spec("R-WEB-3", "R-ACP-2")
+@pytest.mark.parametrize(
+    ("terms", "orders", "follows"),
+    [
+        ({"network": True}, ["write new.txt made"], "text of Honest's own reading (not seen here) was read"),
+        ({}, ["read note.txt", "write new.txt made"], ""),
+        ({}, ["did fetch a page", "write new.txt made"], "text of Honest was read"),
+        ({}, ["did read a file", "write new.txt made"], ""),
+    ],
+    ids=["with the network", "without", "that says it fetched", "that says it read a file"],
+)
+async def test_what_it_may_have_read_by_itself_is_said_when_it_writes(
+    tmp_path: Path, terms: dict[str, bool], orders: list[str], follows: str
+) -> None:
+    async with desk(tmp_path, "allow_once") as d:
+        (d.workspace / "note.txt").write_text("one")
+        await d.switched_on(**terms)
+        await answered(d, *orders)
+        (request,) = [one for one in d.asked.requests if one.tool == "write-file"]
+        assert request.follows == (f"{follows} since your last message" if follows else "")
+
+
 @pytest.mark.spec("R-ACP-2")
 async def test_a_refusal_of_ours_reaches_it_and_nothing_outside_is_read_written_or_run(tmp_path: Path) -> None:
     async with desk(tmp_path, "allow_once") as d:

@@ -15,6 +15,7 @@ from desktop.domain.approval.thread_modes import ThreadMode
 from desktop.domain.files.changes import ABSENT, FileChange, FileState
 from desktop.domain.files.outcomes import LeftOut, OutcomeReading
 from desktop.domain.runs.meta import RunMeta
+from desktop.domain.text.outside import OutsideText
 from desktop.domain.tools import PreCheck
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.permission.trust_rules import TrustRule
@@ -264,12 +265,7 @@ async def test_reading_needs_no_mode_and_says_nothing_of_it(bench: Bench) -> Non
 @pytest.mark.spec("R-ASK-1", "R-WEB-3")
 async def test_once_a_run_has_read_a_page_from_outside_its_writes_ask_and_say_so(bench: Bench) -> None:
     assert await bench.by(bench.write()) == "edge"
-    bench.person.choice = "allow_once"
-    assert (
-        await bench.decide(
-            bench.call(PreCheck(READ, constraint="example.org", asks="a host that nobody named"), tool="web-fetch")
-        )
-    ).allowed
+    bench.gate.outside.heard("run-1", [OutsideText("example.org")])
     bench.person.choice = "deny"
     assert await past(bench, bench.write("b.txt")) == ["text"]
     assert "example.org" in bench.person.asked[-1].past_edge[0].words

@@ -3,6 +3,7 @@
 import pytest
 
 from desktop.domain.approval.judgement import Category
+from desktop.domain.text.outside import OutsideText
 from desktop.domain.tools import PreCheck
 from desktop.safety.permission.decide import answer
 from desktop.safety.permission.trust_rules import rule_from
@@ -69,29 +70,25 @@ async def test_what_a_run_asks_after_it_read_a_page_says_of_which_host() -> None
     person = Person()
     bench = GateBench(person)
     await bench.decide(Call())
-    await bench.decide(page())
-    await bench.decide(page("b.example"))
+    bench.gate.outside.heard("run-1", [OutsideText("example.org"), OutsideText("b.example")])
     await bench.decide(Call())
     await bench.decide(Call(run="run-2"))
-    first, _, _, after, other = person.asked
+    first, after, other = person.asked
     assert (first.follows, other.follows) == ("", "")
-    assert after.follows == "text of example.org, b.example was read in this run"
-    assert bench.log[3].extra["follows"] == after.follows
+    assert after.follows == "text of example.org, b.example was read since your last message"
+    assert [one.whose for one in after.outside] == ["example.org", "b.example"]
+    assert bench.log[1].extra["follows"] == after.follows
     bench.gate.forget_run("run-1")
     await bench.decide(Call())
     assert person.asked[-1].follows == ""
 
 
 @pytest.mark.spec("R-WEB-3")
-async def test_a_page_that_was_not_allowed_marks_nothing_and_an_exact_rule_still_allows() -> None:
-    bench = GateBench(Person("deny"))
-    await bench.decide(page())
-    await bench.decide(Call())
-    assert bench.shown[-1].follows == ""
+async def test_a_rule_that_covers_it_exactly_still_allows_what_follows() -> None:
     ruled = GateBench(Person(), book=TrustRules(text="write-file(call-object=/w/a.txt,$policy=allow)"))
-    await ruled.decide(page())
+    ruled.gate.outside.heard("run-1", [OutsideText("example.org")])
     assert (await ruled.decide(Call())).by == "rule"
-    assert ruled.log[-1].extra["follows"] == "text of example.org was read in this run"
+    assert ruled.log[-1].extra["follows"] == "text of example.org was read since your last message"
 
 
 def test_no_thread_works_so_freely_that_a_host_is_not_asked_about() -> None:

@@ -179,9 +179,13 @@ class McpBench:
             told=self._tell,
         )
         gate = PermissionGate(self.person, NoRules(), self._write, settings, redactor=self.redactor)
-        self.pipeline = Pipeline(self.registry, self.owner.spawn, trust=gate, redactor=self.redactor)
+        self.pipeline = self._pipeline(gate)
         self.output: list[str] = []
         self._calls = 0
+
+    def _pipeline(self, gate: PermissionGate) -> Pipeline:
+        spawn, outside = self.owner.spawn, gate.outside
+        return Pipeline(self.registry, spawn, trust=gate, redactor=self.redactor, outside=outside)
 
     def _tell(self) -> None:
         self.told += 1

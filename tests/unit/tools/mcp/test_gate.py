@@ -47,7 +47,7 @@ def edited(**arguments: Any) -> Any:
     return lambda request: Decision("allow_edited", request.digest, edited_arguments=arguments)
 
 
-@pytest.mark.spec("R-TOOL-1", "R-PRM-1", "R-PRM-2", "R-PRM-3", "R-PRM-4", "R-PRM-13")
+@pytest.mark.spec("R-TOOL-1", "R-PRM-1", "R-PRM-2", "R-PRM-3", "R-PRM-4", "R-PRM-13", "R-WEB-3")
 async def test_every_call_asks_as_admin_and_the_request_shows_server_tool_and_arguments(bench: McpBench) -> None:
     await bench.ready("files", honest())
     denied = await bench.call("files_say", text="hi", times=2)
@@ -55,7 +55,9 @@ async def test_every_call_asks_as_admin_and_the_request_shows_server_tool_and_ar
     bench.person.answers = ["allow_run", "deny"]
     done = await bench.call("files_say", text="hi", times=2)
     assert (done.state, done.result.text) == ("done", "hi hi")
+    assert done.facts["outside"] == ["the MCP server files"]
     assert (await bench.call("files_say", text="hi", times=2)).state == "denied"  # admin is never remembered
+    assert [request.follows[:31] for request in bench.person.asked] == ["", "", "text of the MCP server files wa"]
     first = bench.person.asked[0]
     assert len(bench.person.asked) == 3
     assert first.category is Category.ADMIN

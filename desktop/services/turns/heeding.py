@@ -1,0 +1,45 @@
+"""What comes from outside to an agent beside the results of its calls: known before the agent reads it (R-WEB-3)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import field
+
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.messages import ChatMessage
+from desktop.domain.text.outside import OutsideText
+from desktop.pipeline.context import Invocation
+from desktop.pipeline.pipeline import Pipeline
+from desktop.services.threads.outside import read_in_messages
+
+Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
+
+
+@dataclass(slots=True)
+class Heeding:
+    """Of one turn. ``before``: the texts that were read since the person's last message, before the turn began."""
+
+    before: Sequence[OutsideText] = ()
+    _pipeline: Pipeline | None = field(default=None, init=False)
+    _at: Invocation | None = field(default=None, init=False)
+
+    def begin(self, pipeline: Pipeline, at: Invocation) -> None:
+        """The turn's calls are made at this place of the tree."""
+        self._pipeline, self._at = pipeline, at
+        pipeline.heard(at, self.before)
+
+    def reads(self, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+        """These come before the agent now."""
+        if self._pipeline is not None and self._at is not None:
+            self._pipeline.heard(self._at, read_in_messages(messages))
+        return messages
+
+    def of(self, steering: Steering | None) -> Steering | None:
+        """What a person and others say meanwhile, heeded."""
+        if steering is None:
+            return None
+
+        async def heard() -> Sequence[ChatMessage]:
+            return self.reads(await steering())
+
+        return heard
