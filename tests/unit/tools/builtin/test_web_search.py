@@ -58,9 +58,7 @@ async def searcher(bench: Bench) -> AsyncIterator[Searcher]:
         await made.child.stop()
 
 
-async def test_results_come_numbered_with_title_address_and_snippet_and_say_whose_words_they_are(
-    searcher: Searcher,
-) -> None:
+async def test_results_come_numbered_with_title_address_and_snippet_and_name_their_host(searcher: Searcher) -> None:
     searcher.connect("brave-search")
     searcher.web.answer("/", BRAVE)
     result = await searcher.bench.run(searcher.tool, query="quay 3")
