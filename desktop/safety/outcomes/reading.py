@@ -13,7 +13,8 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
-from typing import TypeVar
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
 from desktop.domain.errors import ToolFailure
 from desktop.domain.files.changes import ABSENT, FileChange, FileState
@@ -171,22 +172,34 @@ def read_overlay(found: CopyFindings, real_root: str, upper: str) -> None:
     if real is None or not stat.S_ISDIR(real.st_mode):
         raise ToolFailure(f"{real_root} is no folder any more.", code="file.failed")
     found.folder(real_root, real, top, vanished=False)
-    waiting = [(upper, real_root, top)]
+    waiting = [_Folder(upper, real_root, top, True)]
     while waiting and found.goes_on:
-        here, path, status = waiting.pop()
-        waiting += list(_overlay_folder(found, here, path, status))
+        waiting += list(_overlay_folder(found, *waiting.pop()))
+
+
+class _Folder(NamedTuple):
+    """A folder of the upper layer that is still to be looked at."""
+
+    here: str
+    """Where it is."""
+    path: str
+    """The place that it stands for."""
+    status: os.stat_result
+    """Its status."""
+    is_real: bool
+    """Whether there is a folder at that place: else nothing is in it, also where a link leads to one."""
 
 
 def _overlay_folder(
-    found: CopyFindings, here: str, path: str, status: os.stat_result
-) -> Iterator[tuple[str, str, os.stat_result]]:
+    found: CopyFindings, here: str, path: str, status: os.stat_result, is_real: bool
+) -> Iterator[_Folder]:
     """One folder of the upper layer; the folders in it are still to be looked at."""
     opaque = has_mark(here, OPAQUE)
     names = _readable(here, status, lambda: _entries(here))
     if names is None:
         found.leave_out(path, "name")
         return
-    if opaque:
+    if opaque and is_real:
         for below in _names(path):
             real = status_of(below)
             if os.path.basename(below) not in names and real is not None:
@@ -194,15 +207,17 @@ def _overlay_folder(
     for name in names:
         below, place = os.path.join(here, name), os.path.join(path, name)
         caught = status_of(below) if _can_be_named(place, below) else None
+        real = status_of(place) if caught is not None and is_real else None
         if caught is None:
             found.leave_out(place, "name")
-        elif _overlay_entry(found, below, place, caught):
-            yield below, place, caught
+        elif _overlay_entry(found, below, place, caught, real):
+            yield _Folder(below, place, caught, _is_folder(real))
 
 
-def _overlay_entry(found: CopyFindings, below: str, place: str, caught: os.stat_result) -> bool:
-    """One entry of the upper layer; whether it is a folder."""
-    real = status_of(place)
+def _overlay_entry(
+    found: CopyFindings, below: str, place: str, caught: os.stat_result, real: os.stat_result | None
+) -> bool:
+    """One entry of the upper layer, and what is really there; whether it is a folder."""
     if stat.S_ISCHR(caught.st_mode) and caught.st_rdev == 0:
         if real is not None:
             found.delete(place, real)
@@ -221,9 +236,9 @@ def read_copy(found: CopyFindings, real_root: str, copy: str, manifest: Mapping[
     """What is different in a whole copy of ``real_root``; ``manifest`` says by relative path how each entry of it
     looked when it was made. Raises ToolFailure."""
     left = set(manifest)
-    waiting = [""]
+    waiting = [("", True)]
     while waiting and found.goes_on:
-        inner = waiting.pop()
+        inner, is_real = waiting.pop()
         here, path = (os.path.join(root, inner).rstrip(os.sep) for root in (copy, real_root))
         status = status_of(here)
         names = None if status is None else _readable(here, status, lambda here=here: _entries(here))  # type: ignore[misc]
@@ -233,8 +248,9 @@ def read_copy(found: CopyFindings, real_root: str, copy: str, manifest: Mapping[
         for name in names:
             relative, below, place = (os.path.join(above, name) for above in (inner, here, path))
             left.discard(relative)
-            if _copy_entry(found, below, place, manifest.get(relative, ())):
-                waiting.append(relative)
+            real = status_of(place) if is_real and _can_be_named(place) else None
+            if _copy_entry(found, below, place, manifest.get(relative, ()), real):
+                waiting.append((relative, _is_folder(real)))
     for relative in sorted(left):
         place = os.path.join(real_root, relative)
         real = status_of(place)
@@ -242,8 +258,10 @@ def read_copy(found: CopyFindings, real_root: str, copy: str, manifest: Mapping[
             found.delete(place, real)
 
 
-def _copy_entry(found: CopyFindings, below: str, place: str, before: tuple[int, ...]) -> bool:
-    """One entry of a whole copy, which looked so when it was made; whether it is a folder."""
+def _copy_entry(
+    found: CopyFindings, below: str, place: str, before: tuple[int, ...], real: os.stat_result | None
+) -> bool:
+    """One entry of a whole copy, which looked so when it was made, and what is really there; whether it is a folder."""
     caught = status_of(below) if _can_be_named(place, below) else None
     if caught is None:
         found.leave_out(place, "name")
@@ -254,9 +272,9 @@ def _copy_entry(found: CopyFindings, below: str, place: str, before: tuple[int, 
     if is_special(caught):
         found.leave_out(place, "special")
     elif is_folder:
-        found.folder(place, status_of(place), caught, vanished=bool(before) and status_of(place) is None)
+        found.folder(place, real, caught, vanished=bool(before) and real is None)
     else:
-        found.caught(place, status_of(place), below, caught)
+        found.caught(place, real, below, caught)
     return is_folder
 
 
@@ -264,8 +282,9 @@ def seen_again(reading: OutcomeReading, seen: dict[str, tuple[int, ...]]) -> Out
     """The same reading, if no real file that it is about changed since; else with what they are now. ``seen`` is
     brought up to date. Raises ToolFailure."""
     changes, meanwhile, saved = [], set(reading.meanwhile), dict(reading.saved_at)
+    plain = lru_cache(maxsize=64)(lambda folder: os.path.realpath(folder) == folder)
     for change in reading.changes:
-        real = status_of(change.path)
+        real = status_of(change.path) if plain(os.path.dirname(change.path)) else None
         now = looks(real)
         if now == seen.get(change.path, ()):
             changes.append(change)
@@ -281,6 +300,10 @@ def seen_again(reading: OutcomeReading, seen: dict[str, tuple[int, ...]]) -> Out
     if tuple(changes) == reading.changes and meanwhile == reading.meanwhile:
         return reading
     return replace(reading, changes=tuple(changes), meanwhile=frozenset(meanwhile), saved_at=saved)
+
+
+def _is_folder(real: os.stat_result | None) -> bool:
+    return real is not None and stat.S_ISDIR(real.st_mode)
 
 
 def has_mark(path: str, name: str) -> bool:

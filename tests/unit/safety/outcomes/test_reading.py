@@ -55,6 +55,20 @@ def test_so_it_is_under_each_confinement_with_each_kind_of_copy(each: Rehearsals
     assert tree(each.world.workspace) == before
 
 
+@pytest.mark.spec("R-OUT-2", "R-OUT-3")
+def test_a_folder_in_the_place_of_a_link_holds_nothing_of_what_the_link_leads_to(each: Rehearsals) -> None:
+    (each.world.workspace / "way").symlink_to("sub")
+    (each.world.workspace / "out").symlink_to(each.world.outside)
+    script = (
+        "rm way out; mkdir way out; echo new > way/existing.txt; mkdir way/deep; echo x > way/deep/file; echo y > out/y"
+    )
+    _, reading, copy = each.run(script)
+    found = lines(reading, str(each.world.workspace))
+    assert sorted(found) == ["+ out/y", "+ way/deep/", "+ way/deep/file", "+ way/existing.txt", "~ out/", "~ way/"]
+    assert not reading.meanwhile
+    assert copy.look_again(reading) is reading
+
+
 def _path(line: str) -> list[str]:
     return line[2:].split(" from ")[0].rstrip("/").split("/")
 

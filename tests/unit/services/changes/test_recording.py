@@ -74,7 +74,10 @@ async def test_the_contents_are_for_the_person_alone(calls: Calls) -> None:
         ("deploy/id_ed25519", "x"),
         ("server.pem", "x"),
         ("Secrets.YAML", "x"),
+        ("prod.env", "TOKEN=abc"),
+        (".docker/config.json", "x"),
         ("harmless.txt", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc"),
+        ("late.txt", "\n" * 70_000 + "-----BEGIN OPENSSH PRIVATE KEY-----\nabc"),
     ],
 )
 async def test_files_of_keys_are_changed_and_kept_nowhere(calls: Calls, name: str, text: str) -> None:
