@@ -13,6 +13,7 @@ import urllib.parse
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from desktop.workers.model_host import capabilities
 from desktop.workers.model_host.http import HttpAnswer, Unreachable, fetch
 from desktop.workers.model_host.limits import MODELS_MAX
 from desktop.workers.model_host.refusals import AnswerRefused
@@ -80,7 +81,7 @@ async def _ollama_show(base: str, name: str) -> Record:
     if stated := re.search(r"^num_ctx\s+(\d{1,9})\s*$", str(body.get("parameters") or ""), re.MULTILINE):
         about["num_ctx"] = int(stated[1])
     if isinstance(able := body.get("capabilities"), list):
-        about |= {"tools": "tools" in able, "vision": "vision" in able}
+        about |= {"tools": "tools" in able, "vision": "vision" in able, **capabilities.ollama(name, able)}
     return about
 
 
@@ -93,6 +94,7 @@ async def _lmstudio(base: str) -> list[Record]:
             context=positive(row.get("loaded_context_length")),
             vision=row.get("type") == "vlm",
             tools=True if "tool_use" in (row.get("capabilities") or ()) else None,
+            structured=True,
         )
         for row in found
         if row.get("id") and row.get("type") != "embeddings"
@@ -166,6 +168,7 @@ def _llamacpp_model(row: Mapping[str, Any], props: HttpAnswer | None = None) -> 
         vision=vision,
         context=positive(meta.get("n_ctx")) or positive(settings.get("n_ctx")),
         size=positive(meta.get("size")),
+        **(capabilities.llamacpp(props.body) if props and settings else {"structured": True}),
     )
 
 
@@ -174,7 +177,8 @@ async def _vllm(base: str) -> list[Record]:
     own = [row for row in found if "max_model_len" in row or row.get("owned_by") == "vllm"]
     if found and not own:
         raise NotThis
-    return [record(str(row.get("id")), context=positive(row.get("max_model_len"))) for row in own if row.get("id")]
+    sizes = [(str(row["id"]), positive(row.get("max_model_len"))) for row in own if row.get("id")]
+    return [record(name, context=size, structured=True) for name, size in sizes]
 
 
 FINDERS: Mapping[str, Callable[[str], Awaitable[list[Record]]]] = {

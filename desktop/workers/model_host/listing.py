@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from desktop.workers.inside import CallError
+from desktop.workers.model_host import capabilities
 from desktop.workers.model_host.asking import ask, checked
 from desktop.workers.model_host.clouds import CloudPlace, azure_deployment, bedrock_models
 from desktop.workers.model_host.discovery import FINDERS, NotThis, Record, positive, record
@@ -101,7 +102,9 @@ def _mistral(row: Mapping[str, Any]) -> Record | None:
 
 
 def _anthropic(row: Mapping[str, Any]) -> Record | None:
-    return record(str(row.get("id")), title=row.get("display_name") or row.get("id"))
+    context, output = positive(row.get("max_input_tokens")), positive(row.get("max_tokens"))
+    title = row.get("display_name") or row.get("id")
+    return record(str(row.get("id")), title=title, context=context, max_output=output, **capabilities.anthropic(row))
 
 
 def _gemini(row: Mapping[str, Any]) -> Record | None:
@@ -112,6 +115,7 @@ def _gemini(row: Mapping[str, Any]) -> Record | None:
         title=row.get("displayName") or row.get("name"),
         context=positive(row.get("inputTokenLimit")),
         max_output=positive(row.get("outputTokenLimit")),
+        **capabilities.gemini(row),
     )
 
 
@@ -125,6 +129,7 @@ def _openrouter(row: Mapping[str, Any]) -> Record | None:
         **_senses_of(row.get("architecture")),
         input_price=_per_million(prices.get("prompt")),
         output_price=_per_million(prices.get("completion")),
+        **capabilities.openrouter(row),
     )
 
 

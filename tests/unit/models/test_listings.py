@@ -1,14 +1,16 @@
 """Model lists in the shapes that real servers give them: routers, proxies, bare lists, sizes under many names."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from desktop.domain.models import Connection, LocalServer, ModelInfo
+from desktop.domain.model_settings import ModelSettings, ModelTraits
+from desktop.domain.models import Connection, LocalServer, ModelInfo, SettingsLeftOut
 from desktop.models.providers import LocalAddresses
 from desktop.workers.child import ChildProcess
 from tests.servers.fixtures import ProviderSpace
-from tests.servers.hosts import KEY, models_over
+from tests.servers.hosts import KEY, collect, models_over, request
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -252,3 +254,85 @@ async def test_a_server_without_such_a_place_is_listed_all_the_same(
 ) -> None:
     provider.local(list={"body": {"data": [{"id": "m"}]}}, info=info)
     assert sizes(await listed(host, provider)) == {"m": None}
+
+
+# -- what servers say that their models take
+
+
+def takes(models: Sequence[ModelInfo]) -> dict[str, ModelTraits]:
+    return {model.ref.model: model.takes for model in models}
+
+
+@pytest.mark.spec("R-MOD-1")
+async def test_openrouter_says_which_settings_a_model_takes(host: ChildProcess, provider: ProviderSpace) -> None:
+    named = ["max_tokens", "temperature", "tools", "reasoning", "structured_outputs"]
+    thinker = {"id": "a/thinker", "supported_parameters": named, "reasoning": {"supported_efforts": ["high", "low"]}}
+    plain = {"id": "a/plain", "supported_parameters": ["max_completion_tokens", "seed", "stop", "top_p", "top_k"]}
+    provider.local(list={"body": {"data": [thinker, plain, {"id": "a/silent"}]}})
+    made = Connection("openrouter", "openrouter", "O", provider.base_url + "/api/v1", "key")
+    found = takes(await models_over(host, made).catalogue.test(made, KEY))
+    both = {"temperature": True, "top_p": False, "top_k": False, "max_tokens": True, "seed": False, "stop": False}
+    assert found["a/thinker"] == ModelTraits({**both, "effort": True}, ("low", "high"), True)
+    others = {"temperature": False, "top_p": True, "top_k": True, "max_tokens": True, "seed": True, "stop": True}
+    assert found["a/plain"] == ModelTraits({**others, "effort": False}, (), False)
+    assert found["a/silent"] == ModelTraits()
+
+
+@pytest.mark.spec("R-MOD-1")
+async def test_anthropic_says_how_much_a_model_can_think(host: ChildProcess, provider: ProviderSpace) -> None:
+    yes, no = {"supported": True}, {"supported": False}
+    able = {"effort": {**yes, "low": yes, "high": yes, "max": no}, "thinking": yes, "structured_outputs": yes}
+    rows = [
+        {"id": "claude-next", "capabilities": able, "max_input_tokens": 200_000, "max_tokens": 64_000},
+        {"id": "claude-plain", "capabilities": {"thinking": no, "effort": no, "structured_outputs": no}},
+        {"id": "claude-odd", "capabilities": {"effort": "yes", "thinking": []}},
+    ]
+    provider.local(list={"body": {"data": rows}})
+    made = Connection("anthropic", "anthropic", "A", provider.base_url, "key")
+    models = await models_over(host, made).catalogue.test(made, KEY)
+    assert takes(models) == {
+        "claude-next": ModelTraits({}, ("low", "high"), True),
+        "claude-plain": ModelTraits({}, (), False),
+        "claude-odd": ModelTraits(),
+    }
+    assert (models[0].context_window, models[0].max_output) == (200_000, 64_000)
+
+
+@pytest.mark.spec("R-MOD-1")
+async def test_local_servers_say_whether_a_model_thinks(host: ChildProcess, provider: ProviderSpace) -> None:
+    thinks = ["completion", "thinking"]
+    models = [
+        {"name": "qwen3:8b", "capabilities": thinks},
+        {"name": "gpt-oss:20b", "capabilities": thinks},
+        {"name": "gemma3", "capabilities": ["completion", "vision"]},
+    ]
+    settings = {"default_generation_settings": {"n_ctx": 8192}, "model_alias": "m"}
+    for template, efforts in (
+        ("{% if enable_thinking %}…", ("none", "medium")),
+        ("{{ reasoning_effort }}", ("low", "medium", "high")),
+        ("{{ messages }}", ()),
+        (None, None),
+    ):
+        provider.local(ollama={"models": models}, llamacpp={**settings, "chat_template": template})
+        found = await found_servers(host, provider)
+        assert takes(found["llamacpp"].models) == {"m": ModelTraits({}, efforts, True)}
+    assert takes(found["ollama"].models) == {
+        "qwen3:8b": ModelTraits({}, ("none", "medium"), True),
+        "gpt-oss:20b": ModelTraits({}, ("low", "medium", "high"), True),
+        "gemma3": ModelTraits({}, (), True),
+    }
+
+
+async def found_servers(host: ChildProcess, provider: ProviderSpace) -> dict[str, LocalServer]:
+    return await found(host, provider, "ollama", "llamacpp")
+
+
+@pytest.mark.spec("R-MOD-1")
+async def test_what_a_server_says_decides_what_is_sent(host: ChildProcess, provider: ProviderSpace) -> None:
+    provider.local(ollama={"models": [{"name": "gemma3", "capabilities": ["completion"]}]})
+    models = models_over(host, addresses=LocalAddresses({"ollama": (provider.base_url,)}))
+    settings = ModelSettings(effort="high", temperature=0.5)
+    items = await collect(models, request("ollama/gemma3", settings=settings))
+    body = next(one["body"] for one in provider.requests() if one["path"].endswith("/api/chat"))
+    assert (body.get("think"), body["options"]["temperature"]) == (None, 0.5)
+    assert [item.settings for item in items if isinstance(item, SettingsLeftOut)] == [("effort",)]
