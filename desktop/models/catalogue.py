@@ -39,7 +39,11 @@ DEMO_MODEL = ModelInfo(
     locality="demo",
 )
 SCRIPTED_MODEL = ModelInfo(
-    ModelRef(providers.SCRIPTED, providers.SCRIPTED), "Scripted model (for tests)", tools=True, locality="scripted"
+    ModelRef(providers.SCRIPTED, providers.SCRIPTED),
+    "Scripted model (for tests)",
+    tools=True,
+    locality="scripted",
+    takes=ModelTraits({}, ("low", "medium", "high")),
 )
 
 

@@ -12,11 +12,13 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.context import Account, Overlay, PinnedText
 from desktop.domain.messages import ThinkingFacts
+from desktop.domain.model_settings import ModelTraits
 from desktop.domain.threads import ThreadJob, ThreadRecord
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.edge import EdgeViewModel
+from desktop.presenter.chat.effort import EffortViewModel
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.other_agent import OtherAgentShown, OtherAgentViewModel
 from desktop.presenter.chat.page import ChatViewModel
@@ -239,6 +241,7 @@ def _page(
             agents=(("assistant", "Workbench"),),
             trace=trace_shots.SAMPLES[trace](),
             modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),
+            effort=EffortViewModel(SampleModes("high"), lambda _: ModelTraits({}, ("low", "medium", "high")), bridge),
             context=_context(bridge),
             run_tree=run_shots.SAMPLES[agents](),
             changes=change_shots.sample(changes, bridge),

@@ -19,6 +19,9 @@ class SampleThreadModes:
         """At the edge, if it is that one."""
         return "edge" if self._edge and thread_id == self._edge else "ask"
 
+    async def set(self, thread_id: str, mode: str) -> None:
+        """Keeps nothing."""
+
 
 class SampleModes:
     """Of an agent that was set to code, or to nothing."""

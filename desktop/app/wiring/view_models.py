@@ -30,6 +30,7 @@ from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.edge import EdgeViewModel
+from desktop.presenter.chat.effort import EffortViewModel
 from desktop.presenter.chat.from_servers import FromServers, host_of
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.offers import Source as OfferSource
@@ -109,6 +110,8 @@ class ViewModels(LazyModels):
     """The variables of a thread."""
     modes: ToolModesViewModel
     """How each agent calls its tools."""
+    effort: EffortViewModel
+    """How much the model of each agent thinks."""
     projects: ProjectsViewModel
     """The folder that the open chat works in."""
     edge: EdgeViewModel
@@ -165,6 +168,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         changes=changes,
         variables=ThreadVariables(services.chats, bridge),
         modes=ToolModesViewModel(services.modes, lambda agent: _declared_mode(services, agent), bridge),
+        effort=EffortViewModel(services.efforts, setup.traits, bridge),
         projects=ProjectsViewModel(services.projects, chat, bridge),
         edge=EdgeViewModel(services.thread_modes, chat, bridge),
         other=_other(services, bridge, chat, board),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 
 from desktop.domain.errors import KnownError
+from desktop.domain.model_settings import UNKNOWN, ModelTraits
 from desktop.domain.models import Connection, LocalServer, ModelInfo, SecretStore
 from desktop.presenter.settings.connections.page import ConnectionsViewModel
 from desktop.presenter.settings.connections.trials import Saved
@@ -76,6 +77,10 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
             if str(model.ref) == ref:
                 return model.title, model.context_window
         return ref.partition("/")[2] or ref, None
+
+    def traits(self, ref: str) -> ModelTraits:
+        """Which settings a model takes, as last listed."""
+        return next((model.takes for model in self._models if str(model.ref) == ref), UNKNOWN)
 
     def priced(self, ref: str) -> bool:
         """Whether it is known what a model costs; those of this machine cost nothing."""

@@ -94,6 +94,7 @@ COMMANDS = (
     Command("changes", "Show or hide the changes", "Actions", "Ctrl+Shift+G", "changes"),
     Command("undo", "Undo…", "Actions", "", "undo"),
     Command("choose-model", "Choose a model", "Actions", "Ctrl+M", "model"),
+    Command("effort", "How much the model thinks", "Actions", "Ctrl+Shift+E", "think"),
     Command("tool-mode", "How this agent calls its tools", "Actions", "", "code"),
     Command("rules", "Rules", "Go to", "", "rules"),
     Command("new-job", "New job", "Actions", "", "schedules"),

@@ -10,6 +10,7 @@ from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.edge import EdgeViewModel
+from desktop.presenter.chat.effort import EffortViewModel
 from desktop.presenter.chat.from_servers import FromServers
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.other_agent import OtherAgentViewModel
@@ -51,6 +52,8 @@ class ChatModels:
     """The trace panel."""
     modes: ToolModesViewModel
     """How each agent calls its tools."""
+    effort: EffortViewModel
+    """How much the model of each agent thinks."""
     context: ContextViewModel
     """The context of the open thread."""
     run_tree: RunTreeViewModel

@@ -315,6 +315,10 @@ class ChatPage(QWidget):
         """Choose the folder that this chat works in (Ctrl+Shift+O)."""
         self._project.choose()
 
+    def choose_effort(self) -> None:
+        """Open how much the model of the open chat thinks."""
+        self.pane.foot.choose_effort()
+
     def choose_tool_mode(self) -> None:
         """How the agent of this thread calls its tools."""
         self.pane.foot.choose_tool_mode()

@@ -1,5 +1,5 @@
-"""What servers say of their models: which settings one takes, how much it can think, whether it can be held to a schema.
-What a server does not say stays unknown.
+"""What servers say of their models: which settings one takes, how much it thinks, whether a schema holds it. What a
+server does not say stays unknown.
 """
 
 from __future__ import annotations

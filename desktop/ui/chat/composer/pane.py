@@ -14,7 +14,14 @@ from desktop.ui.approvals.request.granting import grant_again
 from desktop.ui.chat.composer.message_edit import MessageEdit
 from desktop.ui.chat.composer.offers_popup import OffersPopup
 from desktop.ui.chat.composer.pasted_image import png_of
-from desktop.ui.chat.composer.pickers import TOOL_MODE, AgentPicker, ModelPicker, OwnChoicePicker, ToolModePicker
+from desktop.ui.chat.composer.pickers import (
+    TOOL_MODE,
+    AgentPicker,
+    EffortPicker,
+    ModelPicker,
+    OwnChoicePicker,
+    ToolModePicker,
+)
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.other_agent import PlanCard
@@ -95,9 +102,12 @@ class ComposerPane(QWidget):
         composer.agent.clicked.connect(self._choose_agent)
         composer.model.clicked.connect(self.choose_model)
         composer.code.clicked.connect(self.choose_tool_mode)
+        composer.effort.clicked.connect(self.choose_effort)
         composer.mode.clicked.connect(lambda: self._choose_own("mode"))
         chat.meters_changed.connect(self._show_agent)
         models.modes.changed.connect(self._show_mode)
+        models.effort.changed.connect(self._show_effort)
+        models.setup.changed.connect(self._show_effort)
         self._show_agent(chat.meters)
 
     def leave_room(self, scroll_bar: int) -> None:
@@ -192,6 +202,21 @@ class ComposerPane(QWidget):
             self._agent = meters.agent
             self._models.modes.look(meters.agent)
         self._show_mode()
+        self._show_effort()
+
+    def choose_effort(self) -> None:
+        """Open the levels of effort of this thread's model; its agent keeps what is chosen."""
+        meters, effort = self._models.chat.meters, self._models.effort
+        if self.composer.effort.isHidden():
+            return
+        picker = EffortPicker(self._page, effort, meters.agent, meters.agent_title, meters.model)
+        picker.chosen.connect(lambda level: effort.choose(meters.agent, level))
+        picker.chosen.connect(lambda _: self.composer.text.setFocus(Qt.FocusReason.OtherFocusReason))
+        picker.open_at(self.composer.effort)
+
+    def _show_effort(self) -> None:
+        meters = self._models.chat.meters
+        self.composer.show_effort(self._models.effort.words(meters.agent, meters.model))
 
     def _show_mode(self) -> None:
         modes = self._models.modes

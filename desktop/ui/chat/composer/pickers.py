@@ -8,6 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.models import ModelInfo
+from desktop.presenter.chat.effort import EXPLAINED as EFFORT_EXPLAINED
+from desktop.presenter.chat.effort import EffortViewModel
 from desktop.presenter.chat.other_agent import ChoiceRow
 from desktop.presenter.chat.tool_modes import EXPLAINED, MODES, ToolModesViewModel
 from desktop.presenter.common.words import human_count
@@ -80,6 +82,20 @@ class ToolModePicker(Picker):
         icons = {"direct": "step", "": "skills"}
         rows = [PickerChoice(mode, words, said if not mode else "", icons.get(mode, "code")) for mode, words in MODES]
         self.fill(rows, modes.chosen(agent))
+
+
+class EffortPicker(Picker):
+    """The levels of effort that the model has, with a sentence about them."""
+
+    def __init__(self, parent: QWidget, effort: EffortViewModel, agent: str, title: str, model: str) -> None:
+        super().__init__(parent, name=f"How much it thinks for {title[:40]}", empty="Nothing found")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setAccessibleDescription(EFFORT_EXPLAINED)
+        foot = QWidget()
+        Column(foot, margins=(8, 2, 8, 6)).addWidget(Paragraph(EFFORT_EXPLAINED, "small", "2"))
+        self.column.addWidget(foot)
+        rows = [PickerChoice(level, words, "", "think") for level, words in effort.rows(model)]
+        self.fill(rows, effort.chosen(agent))
 
 
 class OwnChoicePicker(Picker):
