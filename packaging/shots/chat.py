@@ -12,13 +12,12 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.context import Account, Overlay, PinnedText
 from desktop.domain.messages import ThinkingFacts
-from desktop.domain.model_settings import ModelTraits
 from desktop.domain.threads import ThreadJob, ThreadRecord
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.chat.agent_choices import ToolModesViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.edge import EdgeViewModel
-from desktop.presenter.chat.effort import EffortViewModel
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.other_agent import OtherAgentShown, OtherAgentViewModel
 from desktop.presenter.chat.page import ChatViewModel
@@ -26,11 +25,9 @@ from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
 from desktop.presenter.chat.thread_lines import ARCHIVED, arrange
 from desktop.presenter.chat.thread_variables import ChatVariables, ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
-from desktop.presenter.chat.tool_modes import ToolModesViewModel
 from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.events.bridge import Bridge, single_shot
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
-from desktop.presenter.shell.window import ShellViewModel
 from desktop.presenter.transcript.items import (
     CallsPart,
     NestedCall,
@@ -51,7 +48,7 @@ from shots import changes as change_shots
 from shots import composer, projects
 from shots import run_panel as run_shots
 from shots import trace as trace_shots
-from shots.chat_code import OPENED, SampleModes, SampleThreadModes, code_items, says_direct
+from shots.chat_code import OPENED, SampleModes, SampleThreadModes, code_items, sample_effort, says_direct
 from shots.other_agents import SHOWN, SampleOther, other_items
 from shots.samples import SampleApprovals, SampleSetup, new_file_request, sample_shell
 
@@ -226,13 +223,12 @@ def _page(
     bridge, board = cast(Bridge, StillBridge()), LiveThreads()
     nothing = cast(Any, None)
     chat, threads = ChatViewModel(nothing, bridge, board), ThreadsViewModel(nothing, bridge, board)
-    shell: ShellViewModel = sample_shell()
     page = ChatPage(
         ChatModels(
             chat=chat,
             threads=threads,
             approvals=cast(ApprovalsViewModel, SampleApprovals()),
-            shell=shell,
+            shell=sample_shell(),
             setup=cast(ModelSetupViewModel, SampleSetup()),
             offers=OffersViewModel(bridge, {}),
             servers=composer.sample_servers(bridge),
@@ -241,7 +237,7 @@ def _page(
             agents=(("assistant", "Workbench"),),
             trace=trace_shots.SAMPLES[trace](),
             modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),
-            effort=EffortViewModel(SampleModes("high"), lambda _: ModelTraits({}, ("low", "medium", "high")), bridge),
+            effort=sample_effort(bridge),
             context=_context(bridge),
             run_tree=run_shots.SAMPLES[agents](),
             changes=change_shots.sample(changes, bridge),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from desktop.domain.model_settings import ModelTraits
+from desktop.presenter.chat.agent_choices import EffortViewModel
+from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.transcript.items import CodeText, NestedCall, TextPart, ToolPart, TranscriptItem
 from shots.samples import new_file_request
 
@@ -123,3 +126,8 @@ def code_items() -> tuple[TranscriptItem, ...]:
     parts = (done, opened, failed, TextPart("t1", "That is a list of lines here. Now the file:"), work, write)
     question = TranscriptItem("u1", "human", "You", "14:01", (TextPart("t0", "How many gaps are there in March?"),))
     return (question, TranscriptItem("a1", "a", "Workbench", "14:02", parts, live=True))
+
+
+def sample_effort(bridge: Bridge) -> EffortViewModel:
+    """Of an agent whose model thinks hard."""
+    return EffortViewModel(SampleModes("high"), lambda _: ModelTraits({}, ("low", "medium", "high")), bridge)

@@ -27,10 +27,10 @@ from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.rules import RulesViewModel
 from desktop.presenter.approvals.rules_editing import RuleEditor, RulesModels
 from desktop.presenter.changes.panel import ChangesViewModel
+from desktop.presenter.chat.agent_choices import EffortViewModel, ToolModesViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.edge import EdgeViewModel
-from desktop.presenter.chat.effort import EffortViewModel
 from desktop.presenter.chat.from_servers import FromServers, host_of
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.offers import Source as OfferSource
@@ -39,7 +39,6 @@ from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.state import Offer
 from desktop.presenter.chat.thread_variables import ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
-from desktop.presenter.chat.tool_modes import ToolModesViewModel
 from desktop.presenter.debates.page import DebateModels, DebatesViewModel
 from desktop.presenter.debates.setup import DebateSetupViewModel
 from desktop.presenter.debates.words import fork_words

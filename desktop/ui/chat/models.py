@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.changes.panel import ChangesViewModel
+from desktop.presenter.chat.agent_choices import EffortViewModel, ToolModesViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.edge import EdgeViewModel
-from desktop.presenter.chat.effort import EffortViewModel
 from desktop.presenter.chat.from_servers import FromServers
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.other_agent import OtherAgentViewModel
 from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.thread_variables import ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
-from desktop.presenter.chat.tool_modes import ToolModesViewModel
 from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.projects.page import ProjectsViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel

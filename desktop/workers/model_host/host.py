@@ -17,12 +17,12 @@ except ImportError:  # Windows
 
 from desktop.workers.hardening import harden
 from desktop.workers.inside import ChildServer, WorkerCall, pipes, run
+from desktop.workers.model_host.capabilities import described, row_of
 from desktop.workers.model_host.discovery import discover
 from desktop.workers.model_host.library import Library
 from desktop.workers.model_host.limits import MEMORY_MAX
 from desktop.workers.model_host.listing import list_models
 from desktop.workers.model_host.streaming import Streamer
-from desktop.workers.model_host.table import described, row_of
 
 SERVICE = "model-host"
 VERSION = "1"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.workers.model_host.table import EFFORTS, levels_of, row_of
+from desktop.workers.model_host.capabilities import EFFORTS, levels_of, row_of
 
 ARGUMENTS = {
     "temperature": "temperature",

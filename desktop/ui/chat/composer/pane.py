@@ -216,7 +216,7 @@ class ComposerPane(QWidget):
 
     def _show_effort(self) -> None:
         meters = self._models.chat.meters
-        self.composer.show_effort(self._models.effort.words(meters.agent, meters.model))
+        self.composer.effort.show_effort(self._models.effort.words(meters.agent, meters.model))
 
     def _show_mode(self) -> None:
         modes = self._models.modes

@@ -8,10 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.models import ModelInfo
-from desktop.presenter.chat.effort import EXPLAINED as EFFORT_EXPLAINED
-from desktop.presenter.chat.effort import EffortViewModel
+from desktop.presenter.chat.agent_choices import (
+    EFFORT_EXPLAINED,
+    MODES,
+    MODES_EXPLAINED,
+    EffortViewModel,
+    ToolModesViewModel,
+)
 from desktop.presenter.chat.other_agent import ChoiceRow
-from desktop.presenter.chat.tool_modes import EXPLAINED, MODES, ToolModesViewModel
 from desktop.presenter.common.words import human_count
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.ui.chat.composer.picker import Picker, PickerChoice
@@ -74,9 +78,9 @@ class ToolModePicker(Picker):
     def __init__(self, parent: QWidget, modes: ToolModesViewModel, agent: str, title: str) -> None:
         super().__init__(parent, name=f"How {title[:40]} calls its tools", empty="Nothing found")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setAccessibleDescription(EXPLAINED)
+        self.setAccessibleDescription(MODES_EXPLAINED)
         foot = QWidget()
-        Column(foot, margins=(8, 2, 8, 6)).addWidget(Paragraph(EXPLAINED, "small", "2"))
+        Column(foot, margins=(8, 2, 8, 6)).addWidget(Paragraph(MODES_EXPLAINED, "small", "2"))
         self.column.addWidget(foot)
         said = dict(MODES).get(modes.said(agent) or "none", "")
         icons = {"direct": "step", "": "skills"}

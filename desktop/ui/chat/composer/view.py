@@ -9,10 +9,10 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy
 
 from desktop.domain.messages import Block, GivenBlock
-from desktop.presenter.chat.effort import NO_EFFORT
 from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
 from desktop.ui.chat.composer.chips import AttachmentChips, words_of
+from desktop.ui.chat.composer.effort_button import EffortButton
 from desktop.ui.chat.composer.granted import GrantBar
 from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, ReadingBar, WaitingBar
 from desktop.ui.chat.composer.text import ComposerText
@@ -61,9 +61,7 @@ class Composer(QFrame):
         self.code.hide()
         self.mode = Button("Mode", "quiet", small=True, chevron=True, shrinks=True)
         self.mode.hide()
-        self.effort = Button(NO_EFFORT, "quiet", icon="think", small=True, chevron=True, shrinks=True)
-        self.effort.hide()
-        self._effort_words = ""
+        self.effort = EffortButton()
         self._own: OtherAgentShown | None = None
         self._model_label = "Choose a model"
         self.stop = Button("Stop", icon="stop", key="Ctrl+.", tip="Stop the run (Ctrl+.)")
@@ -184,26 +182,13 @@ class Composer(QFrame):
                 button.setToolTip(plain_tip(f"Choose the {what} of {agent.title}"))
         elif was is not None:
             self.model.set_label(self._model_label)
-        self._show_effort()
+        self.effort.show_own(agent is not None)
         self._show_spare()
 
     def show_mode(self, words: str, *, in_code: bool) -> None:
         """A mark beside the agent while it may write code."""
         self.code.setVisible(in_code)
         self.code.set_name(f"How the agent calls its tools: {words}")
-
-    def show_effort(self, words: str) -> None:
-        """How much the model thinks, beside it; "" where there is nothing to choose."""
-        self._effort_words = words
-        self._show_effort()
-
-    def _show_effort(self) -> None:
-        words = self._effort_words
-        self.effort.setVisible(bool(words) and self._own is None)
-        self.effort.set_label(words or NO_EFFORT)
-        said = f": {words}" if words not in ("", NO_EFFORT) else ""
-        self.effort.setAccessibleName(f"How much the model thinks{said}")
-        self.effort.setToolTip("How much the model thinks (Ctrl+Shift+E)")
 
     def show_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Messages that wait for this run, each with a cross."""
