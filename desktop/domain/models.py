@@ -203,7 +203,18 @@ class SettingsLeftOut:
     settings: tuple[str, ...]
 
 
-StreamItem = TextDelta | ReasoningDelta | ReasoningSealed | ToolCallProgress | SettingsLeftOut | Finished
+@dataclass(frozen=True, slots=True)
+class AnsweredInstead:
+    """Another model answers than the one that was asked, which ``why`` says in words; before all other items."""
+
+    asked: ModelRef
+    by: ModelRef
+    why: str
+
+
+StreamItem = (
+    TextDelta | ReasoningDelta | ReasoningSealed | ToolCallProgress | SettingsLeftOut | AnsweredInstead | Finished
+)
 
 
 class ModelClient(Protocol):

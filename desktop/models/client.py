@@ -34,6 +34,7 @@ from desktop.models import providers
 from desktop.models.catalogue import Catalogue
 from desktop.models.credentials import Credentials, credentials
 from desktop.models.failures import model_error
+from desktop.models.fallback import Chain, FallbackClient
 from desktop.models.incoming import Incoming
 from desktop.models.lazy_demo import LazyDemo
 from desktop.models.outgoing import Change, SentWindows, parts
@@ -257,18 +258,18 @@ def build(
     addresses: providers.LocalAddresses | None = None,
     script: Path | None = None,
     demo_pace_s: float | None = None,
+    fallbacks: Chain = tuple,
+    has_price: Callable[[ModelRef], bool] = lambda _ref: True,
 ) -> ModelServices:
     """Everything that talks to models, over one child. Starts nothing: call ``child.start()`` after first paint.
 
     ``connections`` returns the person's connections as they are now; ``script`` is a file for the scripted model,
-    given only by a test or on the command line (it adds the model ``scripted/scripted``).
+    given only by a test or on the command line (it adds the model ``scripted/scripted``); ``fallbacks`` are models to
+    ask where one cannot answer, ``has_price`` says whose costs can be counted.
     """
     known = Connections(connections, addresses or providers.LocalAddresses())
     scripted = None if script is None else models_scripted.ScriptedModel.load(script)
     catalogue = Catalogue(child, secrets, known, scripted=scripted is not None)
-    client = ModelRouter(
-        HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn, catalogue.traits),
-        LazyDemo(demo_pace_s),
-        scripted,
-    )
+    host = HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn, catalogue.traits)
+    client = ModelRouter(FallbackClient(host, known, fallbacks, has_price), LazyDemo(demo_pace_s), scripted)
     return ModelServices(client, catalogue, known, client.special)

@@ -279,12 +279,22 @@ class SampleSetup(QObject):
         self.keyring_note = ""
         self.look_for_keyring = lambda: None
         self.default_model = "ollama/qwen3:30b"
+        self.fallbacks: tuple[str, ...] = ()
         self.calls: list[tuple[Any, ...]] = []
 
     @property
     def models(self) -> tuple[ModelInfo, ...]:
         """Of all servers."""
         return tuple(model for server in self.servers for model in server.models)
+
+    @property
+    def can_stand_in(self) -> tuple[ModelInfo, ...]:
+        """All of them."""
+        return self.models
+
+    def set_fallbacks(self, refs: Sequence[str]) -> None:
+        """Taken."""
+        self.set(fallbacks=tuple(refs))
 
     def key_place(self, connection: Connection) -> KeyPlace:
         """As the keyring is."""

@@ -148,6 +148,23 @@ def test_settings_of_the_command_line_reach_a_provider_over_those_of_a_skill(
     assert settings == [{**both, "max_tokens": 50}, {**both, "max_tokens": None}]
 
 
+@pytest.mark.spec("R-MOD-7")
+def test_a_model_of_the_persons_list_answers_where_the_chosen_server_is_away(
+    tmp_path: Path, provider: ProviderSpace
+) -> None:
+    home = Home(tmp_path / "h")
+    (home.path / "config.yaml").write_text(
+        "models:\n  default: away/m\n  fallbacks: [away/other, lab/m]\n  connections:\n"
+        f"  - {{id: lab, provider: openai_compatible, title: Lab, base_url: '{provider.openai_url}'}}\n"
+        "  - {id: away, provider: openai_compatible, title: Away, base_url: 'http://127.0.0.1:9/v1'}\n"
+    )
+    done = home.run("assistant", "Go")
+    assert (done.returncode, done.stdout) == (0, "Hello there.\n"), done.stderr
+    with unguarded(home.path / "data" / "assent.db") as connection:
+        said = str(connection.execute("SELECT text FROM blocks").fetchall())
+    assert "away/m cannot be reached, so lab/m answers." in said
+
+
 def test_a_skill_with_a_prompt_answers_and_a_skill_in_code_is_called(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

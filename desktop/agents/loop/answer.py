@@ -25,6 +25,7 @@ from desktop.domain.messages import (
     ToolCallBlock,
 )
 from desktop.domain.models import (
+    AnsweredInstead,
     Finished,
     ModelAnswer,
     ModelClient,
@@ -42,8 +43,8 @@ from desktop.domain.runs.scopes import Interrupt
 
 MAX_CHARACTERS = 1_000_000
 YIELD_S = 0.004
-LEFT_OUT = "model.settings_left_out"
-"""The code of the notice."""
+LEFT_OUT, INSTEAD = "model.settings_left_out", "model.answered_instead"
+"""Codes of notices."""
 _NOT_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -72,7 +73,7 @@ class Assembly:
     def __init__(self, request: ModelRequest, clock: Callable[[], float] = time.monotonic) -> None:
         self._model = str(request.model)
         self._parts: list[_PartOfAnswer] = []
-        self._left_out: tuple[Block, ...] = ()
+        self._notices: list[Block] = []
         self._clock = clock
         self._since = clock()
         self.characters = 0
@@ -85,7 +86,10 @@ class Assembly:
         elif isinstance(item, ReasoningSealed):
             self._seal(item)
         elif isinstance(item, SettingsLeftOut):
-            self._left_out = (NoticeBlock(left_out_words(self._model, item), LEFT_OUT),)
+            self._notices.append(NoticeBlock(left_out_words(self._model, item), LEFT_OUT))
+        elif isinstance(item, AnsweredInstead):
+            self._model = str(item.by)
+            self._notices.append(NoticeBlock(f"{item.asked} {item.why}, so {item.by} answers.", INSTEAD))
         else:
             self._thought_over()
         if isinstance(item, Finished):
@@ -127,7 +131,7 @@ class Assembly:
         end = self.finished
         maker = end.maker if end is not None else ""
         said = [block for part in self._parts if (block := part.block(maker)) is not None]
-        blocks = [*self._left_out, *said]
+        blocks = [*self._notices, *said]
         if end is not None:
             blocks.extend(_usable(end.tool_calls))
         model = (end.model if end else "") or self._model

@@ -256,6 +256,9 @@ def saved_models(services: Services) -> Saved:
     async def keep_default(ref: str) -> None:
         await settings.update("models.default", ref)
 
+    async def keep_fallbacks(refs: Sequence[str]) -> None:
+        await settings.update("models.fallbacks", tuple(refs))
+
     return Saved(
         connections=lambda: settings.current.models.connections,
         keep_connections=keep_connections,
@@ -265,6 +268,8 @@ def saved_models(services: Services) -> Saved:
         key_place=services.secrets.place_of,
         keyring_waiting=lambda: services.secrets.waiting,
         keyring_there=partial(_there, services.secrets),
+        fallbacks=lambda: settings.current.models.fallbacks,
+        keep_fallbacks=keep_fallbacks,
     )
 
 

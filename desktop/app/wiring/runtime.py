@@ -173,7 +173,14 @@ async def _services(
     child = model_host(secrets=redactor.values)
     known_windows = await KnownWindows.opened(store.state, windows, owner.spawn)
     scales = await TokenScales.opened(store.state, owner.spawn)
-    models = build_models(child, secrets, lambda: _connections(settings), script=script)
+    models = build_models(
+        child,
+        secrets,
+        lambda: _connections(settings),
+        script=script,
+        fallbacks=lambda: settings.current.models.fallbacks,
+        has_price=priced,
+    )
 
     # Agents of other makers.
     others = other_agents(boundary.tools, boundary.cli, owner, store.state, redactor, agent_files.book, settings)

@@ -59,6 +59,16 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
         return self._saved.default_model()
 
     @property
+    def fallbacks(self) -> tuple[str, ...]:
+        """Which models are asked instead of one that cannot answer, in order."""
+        return tuple(self._saved.fallbacks())
+
+    @property
+    def can_stand_in(self) -> tuple[ModelInfo, ...]:
+        """The models of which that list can be made."""
+        return tuple(model for model in self._models if model.locality in ("local", "provider"))
+
+    @property
     def instead_of_demo(self) -> ModelInfo | None:
         """A model of the person's that new chats could use, while they use the demo; never taken unasked."""
         if self.default_model != DEMO_MODEL:
@@ -131,6 +141,15 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
         await self._saved.keep_default_model(ref)
         self.changed.emit()
         self.chosen.emit(ref)
+
+    def set_fallbacks(self, refs: Sequence[str]) -> None:
+        """Another list of models to ask instead."""
+
+        async def work() -> None:
+            await self._saved.keep_fallbacks(tuple(refs))
+            self.changed.emit()
+
+        self._bridge.spawn(work(), name="keep models to ask instead")
 
     def start_demo(self) -> None:
         """The built-in demo model: not an AI, offline. It begins to play in a chat of its own."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from desktop.domain.errors import KnownError
 from desktop.domain.estimates import estimate_request, has_media
-from desktop.domain.models import Finished, ModelClient, ModelRef, ModelRequest, StreamItem
+from desktop.domain.models import AnsweredInstead, Finished, ModelClient, ModelRef, ModelRequest, StreamItem
 from desktop.domain.runs.meta import RunMeta
 from desktop.services.turns.agent_choices import State
 
@@ -88,10 +88,13 @@ class _LearningClient:
     async def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
         """The same items."""
         items: Any = self._client.stream(request, meta)
+        model = request.model
         async with aclosing(items):
             async for item in items:
+                if isinstance(item, AnsweredInstead):
+                    model = item.by
                 if isinstance(item, Finished) and item.usage is not None and not has_media(request):
-                    self._scales.learn(request.model, estimate_request(request), item.usage.input_tokens)
+                    self._scales.learn(model, estimate_request(request), item.usage.input_tokens)
                 yield item
 
 

@@ -18,6 +18,15 @@ class ModelsSettings:
         "The model of a new chat, written connection/model. Empty: the first one that is there.",
         "Models and keys",
     )
+    fallbacks: tuple[str, ...] = setting(
+        (),
+        "If a model cannot answer",
+        "texts",
+        "Models to ask instead, in order, each written connection/model: where the one that was asked is overloaded, "
+        "takes no more requests or cannot be reached, and nothing of its answer has come. What is asked of a model on "
+        "your own computer or network never goes to one elsewhere.",
+        "Models and keys",
+    )
     connections: tuple[Connection, ...] = setting(
         (),
         "Connections",

@@ -365,6 +365,31 @@ def test_a_connection_without_a_key_is_edited_without_a_word_about_keys(shown: S
     assert not [one for one in said if "keyring" in one]
 
 
+@pytest.mark.spec("R-MOD-7")
+def test_models_to_ask_instead_are_added_moved_up_and_taken_out_and_one_that_is_away_stays(shown: Shown) -> None:
+    page: Any = shown.page.findChild(ModelsPage)
+    card, refs = page.fallbacks, [str(model.ref) for model in shown.setup.models]
+    assert [card.add.itemData(at) for at in range(card.add.count())] == ["", *refs]
+    for ref in refs[:2]:
+        card.add.setCurrentIndex(card.add.findData(ref))
+        card.add.activated.emit(card.add.currentIndex())
+    assert shown.setup.fallbacks == tuple(refs[:2])
+    assert card.add.findData(refs[0]) == -1
+    shown.setup.set(fallbacks=(*refs[:2], "lab/away-7b"))
+    first, last = shown.setup.models[0].title, "lab/away-7b  ·  not available now"
+    assert last in [label.text() for label in card.findChildren(QLabel)]
+    buttons = {button.accessibleName(): button for button in card.findChildren(IconButton)}
+    assert [button.isEnabled() for name, button in buttons.items() if name.endswith("sooner")] == [False, True, True]
+    buttons[f"Ask {last} sooner"].click()
+    assert shown.setup.fallbacks == (refs[0], "lab/away-7b", refs[1])
+    spin()
+    gone = next(
+        b for b in card.findChildren(IconButton) if first in b.accessibleName() and "instead" in b.accessibleName()
+    )
+    gone.click()
+    assert shown.setup.fallbacks == ("lab/away-7b", refs[1])
+
+
 def test_after_success_another_return_adds_nothing_and_what_is_said_goes_with_the_connection(shown: Shown) -> None:
     form = shown.page.findChildren(ProviderForm)[0]
     form.choose("openai_compatible")

@@ -49,6 +49,10 @@ async def _unasked() -> str:
     return ""
 
 
+async def _nowhere(_refs: Sequence[str]) -> None:
+    """Connections of another kind have no such list."""
+
+
 class Tries(Protocol[Given]):
     """Asks whatever a connection leads to. Raises KnownError for what does not work."""
 
@@ -100,6 +104,10 @@ class Saved:
     """Whether the system may be asking the person about one."""
     keyring_there: Callable[[], Awaitable[str]] = _unasked
     """What is wrong where there is no keyring at all, or "". It asks nobody for a password."""
+    fallbacks: Callable[[], Sequence[str]] = tuple
+    """Reads which models are asked instead of one that cannot answer, in order."""
+    keep_fallbacks: Callable[[Sequence[str]], Awaitable[None]] = _nowhere
+    """Stores them."""
 
 
 class ConnectionTrials(Generic[Found]):

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 from desktop.domain.models import LocalServer
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.ui.settings.models.connections import CardWords, ConnectionCards
+from desktop.ui.settings.models.fallback_card import FallbackCard
 from desktop.ui.settings.models.local_card import context_words, port_of
 from desktop.ui.settings.models.provider_form import ProviderForm
 from desktop.ui.widgets.controls.buttons import Button
@@ -38,11 +39,13 @@ class ModelsPage(Scroller):
         self.default = Combo("Default model")
         self.default.activated.connect(self._default_chosen)
         self.column.addWidget(self._default_card())
+        self.fallbacks = FallbackCard(setup)
         self.demo = Notice("info")
         self.use = Button("Use it for new chats", small=True)
         self.use.clicked.connect(self._use_instead)
         self.demo.add(self.use)
         self.column.addWidget(self.demo)
+        self.column.addWidget(self.fallbacks)
         self.column.addWidget(Text("Connections", "strong"))
         self.cards = ConnectionCards(setup, CardWords(NO_PROVIDER, GONE))
         self.column.addWidget(self.cards)
@@ -97,6 +100,7 @@ class ModelsPage(Scroller):
             choices.insert(0, (f"{setup.default_model}  ·  not available now", setup.default_model))
         self.default.fill([*choices] if choices else [("No model yet", "")], setup.default_model)
         self.default.setEnabled(bool(choices))
+        self.fallbacks.refresh()
         instead = setup.instead_of_demo
         self.demo.setVisible(instead is not None)
         if instead is not None:
