@@ -311,6 +311,12 @@ def _count(value: Any) -> int:
     return min(value, MAX_TOKENS) if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
+def _price(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -MAX_COST_USD < value < float("inf"):
+        return None
+    return min(float(value), MAX_COST_USD)
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What one round used. ``cost_usd`` None means unknown, never zero by default. Counts are tokens."""
@@ -319,15 +325,37 @@ class Usage:
     output_tokens: int = 0
     reasoning_tokens: int = 0
     cached_tokens: int = 0
+    """Of the input, what was read from the provider's cache."""
     cost_usd: float | None = None
+    written_tokens: int = 0
+    """Of the input, what was written to the cache, at a price of its own."""
+    saved_usd: float | None = 0.0
+    """What the cache saved of the cost; less than 0 where writing cost more than reading won. None: unknown."""
 
     @classmethod
-    def reported(cls, inputs: Any, outputs: Any, reasoning: Any = 0, cached: Any = 0, *, cost: Any = None) -> Usage:
+    def reported(
+        cls,
+        inputs: Any,
+        outputs: Any,
+        reasoning: Any = 0,
+        cached: Any = 0,
+        written: Any = 0,
+        *,
+        cost: Any = None,
+        saved: Any = 0.0,
+    ) -> Usage:
         """Usage from the numbers that a server or a skill reports, which may be anything: what is no count is 0, what
         is no price is unknown, and no round has more than ``MAX_TOKENS`` or costs more than ``MAX_COST_USD``."""
-        priced = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < float("inf")
-        known = min(float(cost), MAX_COST_USD) if priced else None
-        return cls(_count(inputs), _count(outputs), _count(reasoning), _count(cached), known)
+        known = _price(cost)
+        return cls(
+            _count(inputs),
+            _count(outputs),
+            _count(reasoning),
+            _count(cached),
+            None if known is None or known < 0 else known,
+            _count(written),
+            _price(saved),
+        )
 
     def plus(self, other: Usage) -> Usage:
         """The sum of both; an unknown cost on either side that used tokens makes the sum unknown."""
@@ -344,6 +372,8 @@ class Usage:
             self.reasoning_tokens + other.reasoning_tokens,
             self.cached_tokens + other.cached_tokens,
             cost,
+            self.written_tokens + other.written_tokens,
+            None if self.saved_usd is None or other.saved_usd is None else self.saved_usd + other.saved_usd,
         )
 
 

@@ -158,6 +158,8 @@ def usage(plain: Any, *, free: bool) -> Usage | None:
     if not isinstance(plain, dict):
         return None
     told = Usage.reported(
-        *(plain.get(name) for name in ("input", "output", "reasoning", "cached")), cost=plain.get("cost")
+        *(plain.get(name) for name in ("input", "output", "reasoning", "cached", "written")),
+        cost=plain.get("cost"),
+        saved=plain.get("saved"),
     )
-    return replace(told, cost_usd=0.0) if free else told
+    return replace(told, cost_usd=0.0, saved_usd=0.0) if free else told

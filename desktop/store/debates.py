@@ -12,7 +12,7 @@ from desktop.domain.errors import NotFound
 from desktop.domain.messages import Usage
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.store import forks, threads, tree
-from desktop.store.rows import clean, to_json, usage_row
+from desktop.store.rows import clean, to_json, usage_of, usage_row
 from desktop.store.worker import StoreThread
 
 _RECORD = (
@@ -27,8 +27,7 @@ _ROWS = (
 )
 _TURN = (
     "l.thread_id, s.number, s.side, s.first_message_id, l.message_id, s.outcome, s.ended_by, s.rounds, s.calls, "
-    "s.started_at, s.ended_at, s.model, s.run_id, "
-    "s.input_tokens, s.output_tokens, s.reasoning_tokens, s.cached_tokens, s.cost_usd"
+    f"s.started_at, s.ended_at, s.model, s.run_id, {usage_of('s')}"
 )
 _TURNS = (
     "WITH RECURSIVE path (seq, parent_seq) AS ("
@@ -38,17 +37,19 @@ _TURNS = (
     "ORDER BY s.last_seq"
 )
 _USED = """
-WITH told (run_id, i, o, r, c, usd) AS (
- SELECT run_id, input_tokens, output_tokens, reasoning_tokens, cached_tokens, coalesce(cost_usd, 0.0)
- FROM runs WHERE thread_id = :thread
+WITH told (run_id, i, o, r, c, usd, w, saved) AS (
+ SELECT run_id, input_tokens, output_tokens, reasoning_tokens, cached_tokens, coalesce(cost_usd, 0.0), written_tokens,
+ coalesce(saved_usd, 0.0) FROM runs WHERE thread_id = :thread
  UNION ALL SELECT run_id, sum(input_tokens), sum(output_tokens), sum(reasoning_tokens), sum(cached_tokens),
- total(cost_usd) FROM messages WHERE thread_id = :thread GROUP BY run_id
+ total(cost_usd), sum(written_tokens), total(saved_usd) FROM messages WHERE thread_id = :thread GROUP BY run_id
  UNION ALL SELECT s.run_id, sum(s.input_tokens), sum(s.output_tokens), sum(s.reasoning_tokens), sum(s.cached_tokens),
- total(s.cost_usd) FROM side_turns s JOIN messages m ON m.seq = s.last_seq
+ total(s.cost_usd), sum(s.written_tokens), total(s.saved_usd) FROM side_turns s JOIN messages m ON m.seq = s.last_seq
  JOIN messages f ON f.message_id = s.first_message_id WHERE m.thread_id = :thread AND f.run_id IN ('', s.run_id)
  GROUP BY s.run_id),
-runs_used AS (SELECT max(i) i, max(o) o, max(r) r, max(c) c, max(usd) usd FROM told GROUP BY run_id)
-SELECT coalesce(sum(i), 0), coalesce(sum(o), 0), coalesce(sum(r), 0), coalesce(sum(c), 0), total(usd) FROM runs_used
+runs_used AS (SELECT max(i) i, max(o) o, max(r) r, max(c) c, max(usd) usd, max(w) w, max(saved) saved FROM told
+ GROUP BY run_id)
+SELECT coalesce(sum(i), 0), coalesce(sum(o), 0), coalesce(sum(r), 0), coalesce(sum(c), 0), total(usd),
+ coalesce(sum(w), 0), total(saved) FROM runs_used
 """
 _LEFT = (
     "WITH RECURSIVE way (seq) AS ("
@@ -264,7 +265,7 @@ def _turn_from(row: tuple[Any, ...]) -> TurnRecord:
         row[6],
         row[7],
         row[8],
-        Usage(*row[13:18]),
+        Usage(*row[13:20]),
         row[9],
         row[10],
         row[11],

@@ -18,7 +18,7 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, ReasoningBlock, StopReason, TextBlock, Usage
 from desktop.domain.threads import MessageRecord, MessageStatus
 from desktop.store import tree
-from desktop.store.rows import clean, usage_row
+from desktop.store.rows import USAGE, USAGE_COLUMNS, clean, usage_row
 from desktop.store.worker import StoreThread
 
 FLUSH_AFTER_S = 0.1  # promised are 0.25; the rest is for a busy loop and for work that waits before this
@@ -33,7 +33,7 @@ _APPEND = (
 )
 _CLOSE = (
     "UPDATE messages SET status = ?, stop_reason = ?, elapsed_ms = ?, model = ?, "
-    "input_tokens = ?, output_tokens = ?, reasoning_tokens = ?, cached_tokens = ?, cost_usd = ? WHERE seq = ?"
+    f"({USAGE}) = ({','.join('?' * len(USAGE_COLUMNS))}) WHERE seq = ?"
 )
 
 

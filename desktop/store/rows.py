@@ -9,17 +9,32 @@ from typing import Any
 from desktop.domain.messages import Block, TextBlock, Usage, block_from_plain, to_plain
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
 
-USAGE = "input_tokens, output_tokens, reasoning_tokens, cached_tokens, cost_usd"
+USAGE_COLUMNS = (
+    "input_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "cached_tokens",
+    "cost_usd",
+    "written_tokens",
+    "saved_usd",
+)
+USAGE = ", ".join(USAGE_COLUMNS)
+
+
+def usage_of(table: str) -> str:
+    """The columns of what was used, of a table in a query."""
+    return ", ".join(f"{table}.{name}" for name in USAGE_COLUMNS)
+
+
 THREAD = (
     "t.thread_id, t.title, t.created_at, t.updated_at, t.agent, t.model, t.pinned, "
     "(SELECT leaf.message_id FROM messages leaf WHERE leaf.seq = t.active_leaf), t.deleted_at, t.titled_by, "
-    "t.label, t.state, t.input_tokens, t.output_tokens, t.reasoning_tokens, t.cached_tokens, t.cost_usd, "
+    f"t.label, t.state, {usage_of('t')}, "
     "t.archived, t.project, t.mode"
 )
 MESSAGE = (
     "m.seq, m.message_id, m.thread_id, p.message_id, m.role, m.created_at, m.status, m.side, m.author, m.model, "
-    "m.run_id, m.round_number, m.stop_reason, m.elapsed_ms, "
-    "m.input_tokens, m.output_tokens, m.reasoning_tokens, m.cached_tokens, m.cost_usd"
+    f"m.run_id, m.round_number, m.stop_reason, m.elapsed_ms, {usage_of('m')}"
 )
 RUN = f"run_id, thread_id, started_at, agent, model, ended_at, end_reason, detail, {USAGE}, extra_json"
 BLOCK = "message_seq, kind, text, fields_json"
@@ -61,10 +76,8 @@ def _plain(value: Any) -> Any:
 
 
 def usage_row(usage: Usage | None) -> tuple[Any, ...]:
-    """The five usage columns; all NULL when nothing is known."""
-    if usage is None:
-        return (None, None, None, None, None)
-    return (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens, usage.cached_tokens, usage.cost_usd)
+    """The columns of what was used, as in ``USAGE_COLUMNS``; all NULL when nothing is known."""
+    return tuple(None if usage is None else getattr(usage, name) for name in USAGE_COLUMNS)
 
 
 def usage_from(row: Row) -> Usage | None:
@@ -120,7 +133,7 @@ def message_from(row: Row, blocks: Sequence[Block]) -> MessageRecord:
         row[10],
         row[11],
         row[12],
-        usage_from(row[14:19]),
+        usage_from(row[14:21]),
         row[13],
     )
 
@@ -138,19 +151,19 @@ def thread_from(row: Row) -> ThreadRecord:
         row[7],
         row[8],
         row[9],
-        Usage(*row[12:17]),
+        Usage(*row[12:19]),
         row[10],
         row[11],
-        archived=bool(row[17]),
-        project=row[18],
-        mode="edge" if row[19] == "edge" else "ask",
+        archived=bool(row[19]),
+        project=row[20],
+        mode="edge" if row[21] == "edge" else "ask",
     )
 
 
 def run_from(row: Row) -> RunRecord:
     """A row of ``RUN``."""
     return RunRecord(
-        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], Usage(*row[8:13]), json.loads(row[13])
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], Usage(*row[8:15]), json.loads(row[15])
     )
 
 

@@ -10,7 +10,7 @@ from desktop.domain.errors import NotFound
 from desktop.domain.messages import Usage
 from desktop.domain.threads import Recovery, RunRecord
 from desktop.store import forks, tree
-from desktop.store.rows import RUN, clean, run_from, run_row, to_json, usage_row
+from desktop.store.rows import RUN, USAGE, USAGE_COLUMNS, clean, run_from, run_row, to_json, usage_row
 from desktop.store.worker import StoreThread
 
 _FAILED = frozenset({"error"})
@@ -27,7 +27,8 @@ class RunRepository:
         """Store a run that begins."""
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute(f"INSERT INTO runs ({RUN}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", run_row(record))
+            values = run_row(record)
+            connection.execute(f"INSERT INTO runs ({RUN}) VALUES ({','.join('?' * len(values))})", values)
             _show(connection, record.thread_id)
 
         await self._thread.write(work)
@@ -57,8 +58,7 @@ class RunRepository:
             )
             if usage is not None:
                 connection.execute(
-                    "UPDATE runs SET input_tokens = ?, output_tokens = ?, reasoning_tokens = ?, cached_tokens = ?, "
-                    "cost_usd = ? WHERE run_id = ?",
+                    f"UPDATE runs SET ({USAGE}) = ({','.join('?' * len(USAGE_COLUMNS))}) WHERE run_id = ?",
                     (*usage_row(usage), run_id),
                 )
             _show(connection, row[0])

@@ -10,14 +10,14 @@ from desktop.domain.messages import Usage
 from desktop.domain.threads import ThreadRecord, ThreadState
 from desktop.store import forks, tree
 from desktop.store.job_threads import old_of_job, with_jobs
-from desktop.store.rows import THREAD, clean, thread_from, usage_row
+from desktop.store.rows import THREAD, USAGE, USAGE_COLUMNS, clean, thread_from, usage_row
 from desktop.store.search_text import searchable
 from desktop.store.worker import StoreThread
 
 _PURGE = 200  # messages deleted at once, so that other work gets its turn between
 _COLUMNS = (
     "thread_id, title, created_at, updated_at, agent, model, pinned, deleted_at, titled_by, label, state, "
-    "project, input_tokens, output_tokens, reasoning_tokens, cached_tokens, cost_usd"
+    f"project, {USAGE}"
 )
 
 
@@ -168,8 +168,7 @@ class ThreadRepository:
 
         def work(connection: sqlite3.Connection) -> Usage:
             total = _get(connection, thread_id).usage.plus(usage)
-            names = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "cost_usd")
-            _update(connection, thread_id, **dict(zip(names, usage_row(total), strict=True)))
+            _update(connection, thread_id, **dict(zip(USAGE_COLUMNS, usage_row(total), strict=True)))
             return total
 
         return await self._thread.write(work)

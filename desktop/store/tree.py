@@ -10,13 +10,22 @@ from typing import Any
 from desktop.domain.errors import BugError, NotFound
 from desktop.domain.messages import Block
 from desktop.domain.threads import MessageRecord
-from desktop.store.rows import BLOCK, MESSAGE, block_from, block_row, clean, message_from, usage_row
+from desktop.store.rows import (
+    BLOCK,
+    MESSAGE,
+    USAGE,
+    USAGE_COLUMNS,
+    block_from,
+    block_row,
+    clean,
+    message_from,
+    usage_row,
+)
 from desktop.store.search_text import searchable
 
 _INSERT = (
     "INSERT INTO messages (message_id, thread_id, parent_seq, role, created_at, status, side, author, model, run_id, "
-    "round_number, stop_reason, elapsed_ms, input_tokens, output_tokens, reasoning_tokens, cached_tokens, cost_usd) "
-    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    f"round_number, stop_reason, elapsed_ms, {USAGE}) VALUES ({','.join('?' * (13 + len(USAGE_COLUMNS)))})"
 )
 _UP = (
     "WITH RECURSIVE path (seq, parent_seq) AS ("

@@ -86,7 +86,9 @@ class BudgetTracker:
                 usage.output_tokens,
                 usage.reasoning_tokens,
                 usage.cached_tokens,
+                usage.written_tokens,
                 cost=usage.cost_usd,
+                saved=usage.saved_usd,
             )
         at: BudgetTracker | None = self
         while at is not None:

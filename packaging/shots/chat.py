@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.context import Account, Overlay, PinnedText
-from desktop.domain.messages import ThinkingFacts
+from desktop.domain.messages import ThinkingFacts, Usage
 from desktop.domain.threads import ThreadJob, ThreadRecord
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.chat.agent_choices import ToolModesViewModel
@@ -205,6 +205,8 @@ def _context_card() -> QWidget:
     page = _page(sample_items())
     page.resize(1280, 800)
     page.show()
+    used = Usage(335_000, 11_000, cached_tokens=228_000, cost_usd=0.33, written_tokens=31_000, saved_usd=0.41)
+    page._models.chat._record = ThreadRecord("t2", "Gaps in the March tide data", 0.0, 0.0, usage=used)
     page.show_context()
     return page
 

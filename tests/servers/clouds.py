@@ -10,6 +10,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
+from tests.harness.prefix_cache import Counted
 from tests.servers.wire import OpenAI, Step, sse
 
 
@@ -115,6 +116,7 @@ class Bedrock:
     def __init__(self, model: str) -> None:
         self._index = -1
         self._open = ""
+        self.counted: Counted | None = None
 
     def opening(self) -> bytes:
         return frame("messageStart", {"role": "assistant"})
@@ -143,10 +145,13 @@ class Bedrock:
             return frame(str(step["fault"]["code"]), {"message": step["fault"]["message"]}, "exception")
         return b""
 
-    @staticmethod
-    def _usage(usage: Mapping[str, int]) -> dict[str, int]:
-        given, made = usage.get("input", 0), usage.get("output", 0)
-        return {"inputTokens": given, "outputTokens": made, "totalTokens": given + made}
+    def _usage(self, usage: Mapping[str, int]) -> dict[str, int]:
+        told, made = self.counted, usage.get("output", 0)
+        if told is None:
+            given = usage.get("input", 0)
+            return {"inputTokens": given, "outputTokens": made, "totalTokens": given + made}
+        cached = {"cacheReadInputTokens": told.read, "cacheWriteInputTokens": told.written}
+        return {"inputTokens": told.plain, "outputTokens": made, "totalTokens": told.whole + made, **cached}
 
     def _block(self, name: str, start: Any) -> bytes:
         if self._open == name:

@@ -54,6 +54,10 @@ class ProviderSpace:
         """From now on refuse tool rounds whose thinking is missing or altered, as the real ones do."""
         self._call("/control/strict", True)
 
+    def caches(self) -> None:
+        """From now on count tokens as providers with a cache do, see ``tests/harness/prefix_cache.py``."""
+        self._call("/control/cache", True)
+
     def local(self, **servers: Any) -> None:
         """What discovery and model lists find."""
         self._call("/control/local", servers)

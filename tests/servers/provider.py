@@ -4,8 +4,8 @@
 *space* (``/s/NAME``) with its own script and log, so that one process serves many tests.
 
 Control, under ``/s/NAME/control``: ``POST rounds`` (a list: each model request takes the next, the last one stays),
-``POST local`` (what discovery finds), ``POST strict`` (thinking is refused where the real ones do), ``GET requests``
-(what came in, and how each ended).
+``POST local`` (what discovery finds), ``POST strict`` (thinking is refused where the real ones do), ``POST cache``
+(tokens are counted as by a provider with a cache), ``GET requests`` (what came in, and how each ended).
 
 A round: ``{"status": 200, "headers": {}, "body": json, "steps": [...], "before": seconds}``. Beside the steps of
 wire.py, which have the format around them unless the round says ``"bare": true`` (then ``"bare_status"`` is its
@@ -25,6 +25,7 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.harness.prefix_cache import PrefixCache
 from tests.servers.clouds import Azure, Bedrock, Gemini, OpenRouter
 from tests.servers.local import LocalServers, local_routes, lowered
 from tests.servers.makers import Issued, refusal
@@ -56,6 +57,7 @@ class Space:
     local: dict[str, Any] = field(default_factory=dict)
     requests: list[dict[str, Any]] = field(default_factory=list)
     strict: bool = False
+    cache: PrefixCache | None = None
     issued: Issued = field(default_factory=Issued)
 
     def next_round(self) -> dict[str, Any]:
@@ -137,6 +139,7 @@ async def _answer(request: web.Request, format_: str) -> web.StreamResponse:
     if space.strict and (refused := refusal(format_, body, space.issued)) is not None:
         record["outcome"] = "refused"
         return web.json_response(refused[1], status=refused[0])
+    counted = space.cache.count(body, time.time()) if space.cache is not None else None
     round_ = space.next_round()
     space.issued.played(round_.get("steps", ()))
     try:
@@ -145,6 +148,9 @@ async def _answer(request: web.Request, format_: str) -> web.StreamResponse:
             record["outcome"] = "refused"
             return web.json_response(round_.get("body"), status=round_["status"], headers=round_.get("headers"))
         wire = FORMATS[format_](str(body.get("model", request.match_info.get("model", ""))))
+        if counted is not None and isinstance(wire, Anthropic | Bedrock):
+            wire.counted = counted
+            record["counted"] = [counted.plain, counted.read, counted.written]
         headers = {"Content-Type": wire.content_type, **round_.get("headers", {})}
         response = web.StreamResponse(status=round_.get("bare_status", 200), headers=headers)
         await response.prepare(request)
@@ -204,6 +210,11 @@ async def _set_strict(request: web.Request) -> web.Response:
     return web.Response()
 
 
+async def _set_cache(request: web.Request) -> web.Response:
+    _space(request).cache = PrefixCache() if await request.json() else None
+    return web.Response()
+
+
 async def _get_requests(request: web.Request) -> web.Response:
     return web.json_response(_space(request).requests)
 
@@ -218,6 +229,7 @@ def application() -> web.Application:
             web.post("/s/{space}/control/rounds", _set_rounds),
             web.post("/s/{space}/control/local", _set_local),
             web.post("/s/{space}/control/strict", _set_strict),
+            web.post("/s/{space}/control/cache", _set_cache),
             web.get("/s/{space}/control/requests", _get_requests),
         ]
     )

@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tests.harness.prefix_cache import Counted
+
 Step = Mapping[str, Any]
 
 
@@ -78,6 +80,14 @@ class Anthropic:
         self._model = model
         self._index = -1
         self._open = ""
+        self.counted: Counted | None = None
+
+    def _input(self) -> dict[str, int]:
+        told = self.counted
+        if told is None:
+            return {"input_tokens": 7}
+        cached = {"cache_read_input_tokens": told.read, "cache_creation_input_tokens": told.written}
+        return {"input_tokens": told.plain, **cached}
 
     def opening(self) -> bytes:
         message = {
@@ -87,7 +97,7 @@ class Anthropic:
             "model": self._model,
             "content": [],
             "stop_reason": None,
-            "usage": {"input_tokens": 7, "output_tokens": 1},
+            "usage": {**self._input(), "output_tokens": 1},
         }
         return sse({"type": "message_start", "message": message}, "message_start")
 

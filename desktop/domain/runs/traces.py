@@ -284,6 +284,8 @@ def usage_data(usage: Usage | None) -> dict[str, Any]:
             "outputTokens": usage.output_tokens,
             "reasoningTokens": usage.reasoning_tokens,
             "cachedTokens": usage.cached_tokens,
+            "writtenTokens": usage.written_tokens,
+            "savedUsd": usage.saved_usd,
             "costUsd": usage.cost_usd,
         }
     }

@@ -37,6 +37,7 @@ def meters_of(
         context_window=live.context_window or window,
         tokens=tokens,
         cost=usage.cost_usd if usage and tokens else 0.0,
+        used=usage,
         compacting=live.compacted,
         dropped=live.dropped,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.messages import Usage
 from desktop.presenter.transcript.items import ListeningAgent
 
 
@@ -30,6 +31,8 @@ class Meters:
     """Not every message is sent as it is."""
     dropped: bool = False
     """Some messages are neither sent nor in a summary."""
+    used: Usage | None = None
+    """What was used in this thread so far, all of it."""
 
 
 @dataclass(frozen=True, slots=True)

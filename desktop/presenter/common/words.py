@@ -44,6 +44,23 @@ def human_cost(cost: float | None) -> str:
     return f"${cost:.3f}" if cost < 1 else f"${cost:.2f}"
 
 
+def saved_words(saved: float | None) -> str:
+    """``saved $0.41``, or what a cache has cost more than it won; "" for nothing and for what is not known."""
+    if not saved or abs(saved) < 0.0005:
+        return ""
+    return f"saved {human_cost(saved)}" if saved > 0 else f"cost {human_cost(-saved)} more than without it"
+
+
+def cache_words(usage: Usage | None) -> tuple[str, str]:
+    """``68 % came from the cache, saved $0.41``, and what that means; ("", "") where no cache had a part in it."""
+    if usage is None or not (usage.cached_tokens or usage.written_tokens) or not usage.input_tokens:
+        return "", ""
+    share = f"{100 * min(usage.cached_tokens, usage.input_tokens) // usage.input_tokens} % came from the cache"
+    sent, same = human_count(usage.input_tokens), human_count(usage.cached_tokens)
+    about = f"In this chat {sent} tokens were sent; {same} of them were the same as before."
+    return ", ".join(filter(None, (share, saved_words(usage.saved_usd)))), about
+
+
 def footer_of(usage: Usage | None, elapsed_ms: int, model: str) -> str:
     """``2.1k tokens, $0.010, 6.2 s``; empty when nothing is known."""
     words: list[str] = []

@@ -247,11 +247,8 @@ def usage_of(told: Any) -> Usage | None:
     """The usage in an entry; a value that is no number counts as none."""
     if not isinstance(told, Mapping):
         return None
-    names = ("inputTokens", "outputTokens", "reasoningTokens", "cachedTokens")
-    counts = [v if isinstance(v := told.get(name), int) and not isinstance(v, bool) and v >= 0 else 0 for name in names]
-    cost = told.get("costUsd")
-    known = isinstance(cost, int | float) and not isinstance(cost, bool) and cost >= 0
-    return Usage(counts[0], counts[1], counts[2], counts[3], float(cost) if known and cost is not None else None)
+    names = ("inputTokens", "outputTokens", "reasoningTokens", "cachedTokens", "writtenTokens")
+    return Usage.reported(*map(told.get, names), cost=told.get("costUsd"), saved=told.get("savedUsd", 0.0))
 
 
 def _end_state(status: str) -> NodeState:

@@ -13,10 +13,11 @@ from typing import Any
 
 from desktop.domain.approval.permission import NOBODY_ANSWERED, UNANSWERED
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.messages import Usage
 from desktop.domain.runs.traces import TraceEntry
 from desktop.domain.text.words import compact, count_words, size_words
 from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS, ENDINGS
-from desktop.presenter.common.words import clock, human_cost
+from desktop.presenter.common.words import clock, human_cost, saved_words
 from desktop.presenter.trace.node import Axis, TraceNode
 
 BRIEF = 120
@@ -200,6 +201,13 @@ def _about_agent(node: TraceNode) -> Iterator[NodeFact]:
     yield NodeFact("Work", f"{count_words(node.rounds, 'round')}, {count_words(node.calls, 'tool call')}")
 
 
+def _cache(usage: Usage) -> str:
+    """``18,240 of 19,002 from the cache, 500 written to it, saved $0.050``."""
+    written = f"{usage.written_tokens:,} written to it" if usage.written_tokens else ""
+    parts = (f"{usage.cached_tokens:,} of {usage.input_tokens:,} from the cache", written, saved_words(usage.saved_usd))
+    return ", ".join(filter(None, parts))
+
+
 def _about_round(node: TraceNode) -> Iterator[NodeFact]:
     if node.model:
         yield NodeFact("Model", node.model, mono=True)
@@ -207,8 +215,9 @@ def _about_round(node: TraceNode) -> Iterator[NodeFact]:
     if usage is not None:
         parts = [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"]
         parts += [f"{usage.reasoning_tokens:,} reasoning"] if usage.reasoning_tokens else []
-        parts += [f"{usage.cached_tokens:,} cached"] if usage.cached_tokens else []
         yield NodeFact("Tokens", ", ".join(parts))
+        if usage.cached_tokens or usage.written_tokens:
+            yield NodeFact("Cache", _cache(usage))
     elif node.over:
         yield NodeFact("Tokens", "unknown")
     if node.over:

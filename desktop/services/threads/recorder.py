@@ -361,6 +361,8 @@ def _difference(now: Usage, before: Usage) -> Usage:
         now.reasoning_tokens - before.reasoning_tokens,
         now.cached_tokens - before.cached_tokens,
         None if now.cost_usd is None else now.cost_usd - (before.cost_usd or 0.0),
+        now.written_tokens - before.written_tokens,
+        None if now.saved_usd is None else now.saved_usd - (before.saved_usd or 0.0),
     )
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.messages import Usage
 from desktop.presenter.chat.context import ContextViewModel, account_words
+from desktop.presenter.common.words import cache_words
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import MonoView
 from desktop.ui.widgets.dialogs.scrolled_dialog import ScrolledDialog
 from desktop.ui.widgets.layout.containers import caption_value, clear
-from desktop.ui.widgets.scaling import Row, sized
+from desktop.ui.widgets.marks import Icon
+from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
@@ -32,9 +36,9 @@ class ContextCard(ScrolledDialog):
 
     jump_wanted = Signal(str)
 
-    def __init__(self, window: QWidget, context: ContextViewModel) -> None:
+    def __init__(self, window: QWidget, context: ContextViewModel, used: Callable[[], Usage | None]) -> None:
         super().__init__(window, "What the model reads", INTRO, width=560)
-        self._context = context
+        self._context, self._used = context, used
         self._unpins: list[IconButton] = []
         self._told: Any = None
         context.changed.connect(self.refresh)
@@ -44,13 +48,14 @@ class ContextCard(ScrolledDialog):
         """Show what the view-model has now. Unchanged parts stay: a person may be reading them."""
         context, overlay = self._context, self._context.overlay
         rows = account_words(context.account)
-        told = (rows, overlay.summary, overlay.off, context.writing, context.summaries, tuple(context.pinned))
+        cache = cache_words(self._used())
+        told = (rows, overlay.summary, overlay.off, context.writing, context.summaries, tuple(context.pinned), cache)
         if told == self._told:
             return
         self._told = told
         keys, bar = self._keys_at(), self.scroller.verticalScrollBar()
         place = bar.value()
-        self._build(rows)
+        self._build(rows, *cache)
         self.resized()
         bar.setValue(place)
         if keys is not None and self.isVisible():
@@ -65,7 +70,7 @@ class ContextCard(ScrolledDialog):
             return None
         return next((at for at, button in enumerate(self._unpins) if button is focus), -1)
 
-    def _build(self, rows: list[tuple[str, str]]) -> None:
+    def _build(self, rows: list[tuple[str, str]], cached: str, about: str) -> None:
         context, column = self._context, self.scroller.column
         clear(column)
         self._unpins = []
@@ -73,6 +78,8 @@ class ContextCard(ScrolledDialog):
             column.addLayout(caption_value(what, Text(how_many, "body"), column=NAMES))
         if not rows:
             column.addWidget(Paragraph(NOTHING_YET, "body", "2"))
+        if cached:
+            column.addWidget(self._cache(cached, about))
         self._summary()
         column.addWidget(Text("Pinned", "medium"))
         for pinned in context.pinned:
@@ -83,6 +90,18 @@ class ContextCard(ScrolledDialog):
         inside, direct = column.parentWidget(), Qt.FindChildOption.FindDirectChildrenOnly
         for one in inside.findChildren(QWidget, options=direct) if inside is not None else ():
             one.show()  # a layout counts what shows, and would show it a turn later
+
+    def _cache(self, cached: str, about: str) -> QWidget:
+        """How much of what was sent did not have to be read anew."""
+        holder = QWidget()
+        row = Row(holder, spacing=8)
+        row.addWidget(Icon("retry", "text-2", 16, line="body"), 0, Qt.AlignmentFlag.AlignTop)
+        words = QWidget()
+        column = Column(words, spacing=2)
+        column.addWidget(Paragraph(cached, "medium"))
+        column.addWidget(Paragraph(about, "small", "2"))
+        row.addWidget(words, 1)
+        return holder
 
     def _summary(self) -> None:
         context, overlay, column = self._context, self._context.overlay, self.scroller.column

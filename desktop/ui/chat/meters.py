@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from desktop.presenter.chat.state import Meters
-from desktop.presenter.common.words import human_cost, human_count
+from desktop.presenter.common.words import cache_words, human_cost, human_count
 from desktop.ui.theme import theme
 from desktop.ui.widgets.marks import MeterBar
 from desktop.ui.widgets.properties import pane
@@ -102,7 +102,9 @@ class ThreadMeters(QWidget):
         self._bounded, self._started = bool(window), meters.tokens > 0
         self.tokens.setText(f"{human_count(meters.tokens)} tokens")
         self.cost.setText(human_cost(meters.cost))
+        about = plain_tip(". ".join(filter(None, cache_words(meters.used))))
         for label in (self.tokens, self.cost):
+            label.setToolTip(about)
             label.updateGeometry()
 
     def fit(self, room: int, labelled: bool) -> None:

@@ -214,7 +214,8 @@ class ChatPage(QWidget):
 
     def show_context(self) -> None:
         """Show what the model reads of the open thread."""
-        card = context_card.ContextCard(self.window(), self._models.context)
+        chat = self._models.chat
+        card = context_card.ContextCard(self.window(), self._models.context, lambda: chat.meters.used)
         card.jump_wanted.connect(self.pane.jump)
         card.open()
 

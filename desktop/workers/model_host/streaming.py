@@ -20,13 +20,16 @@ from typing import Any, TypeVar
 from desktop.workers.frames import PIECE
 from desktop.workers.inside import CallError, WorkerCall
 from desktop.workers.model_host import thinking
+from desktop.workers.model_host.caching import mark
 from desktop.workers.model_host.failures import failure
 from desktop.workers.model_host.library import Library
 from desktop.workers.model_host.limits import ANSWER_MAX, REASONING_MAX
 from desktop.workers.model_host.prompt import to_wire
 from desktop.workers.model_host.request_settings import request_settings
+from desktop.workers.model_host.table import row_of
 from desktop.workers.model_host.thinking import Seal, Seals
 from desktop.workers.model_host.toolcalls import Collector
+from desktop.workers.model_host.usage import usage
 from desktop.workers.model_host.windows import Windows
 
 CLOSE_SECONDS = 1.0
@@ -127,6 +130,7 @@ class Streamer:
                 await call.emit({"k": "left", "n": settings.left_out})
             made = _arguments(call.params, messages, settings.arguments)
             thinking.ask_sealed(library, made)
+            mark(made, str(call.params.get("provider")), row_of(library, str(call.params.get("table") or "")))
             response = await _within(library.acompletion(**made), idle)
             while not answer.full and (chunk := await _within(_next(response), idle)) is not None:
                 answer.reason = _reason(response) or answer.reason
@@ -141,7 +145,7 @@ class Streamer:
         stop = _stop_reason(response, answer)
         await _emit_calls(call, answer)
         await _emit_seals(call, answer.seals.rest())
-        used = _usage(library, response, call.params)
+        used = usage(library, response, call.params, _model(response))
         return {"stop": stop, "usage": used, "model": _model(response), "again": answer.seals.whole}
 
 
@@ -307,57 +311,3 @@ def _reason(response: Any) -> str:
 
 def _model(response: Any) -> str:
     return str(getattr(response, "model", None) or "")[:200]
-
-
-def _usage(library: Any, response: Any, params: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Tokens as the provider reported them, and their price if the model's is known and this is its own server."""
-    reports = [u for c in getattr(response, "chunks", ()) if (u := getattr(c, "usage", None)) is not None]
-    if not reports:
-        return None
-    usage = reports[-1]
-    maximum = {name: max(_count(r, name) for r in reports) for name in ("prompt_tokens", "completion_tokens")}
-    if not any(maximum.values()):
-        return None
-    return {
-        "input": maximum["prompt_tokens"],
-        "output": maximum["completion_tokens"],
-        "reasoning": _count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens"),
-        "cached": max(_count(getattr(r, "prompt_tokens_details", None), "cached_tokens") for r in reports),
-        "cost": _cost(library, usage, maximum, _names(params, _model(response))) if params.get("priced") else None,
-    }
-
-
-def _count(record: Any, name: str) -> int:
-    value = getattr(record, name, None)
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def _names(params: Mapping[str, Any], answered: str) -> Sequence[str]:
-    """The names under which the table may have a price: as asked, and as the provider says that it answered. Azure
-    is asked by the name of a deployment, which says nothing."""
-    asked = str(params["priced"])
-    names = (asked, f"{asked.partition('/')[0]}/{answered}") if answered else (asked,)
-    return names[1:] if params.get("provider") == "azure" else names
-
-
-def _cost(library: Any, usage: Any, maximum: Mapping[str, int], names: Sequence[str]) -> float | None:
-    """USD as the provider says it or by litellm's table; None when neither knows the model."""
-    said = getattr(usage, "cost", None)
-    if isinstance(said, (int, float)) and said > 0:
-        return float(said)
-    return next((cost for name in names if (cost := _table_cost(library, usage, maximum, name)) is not None), None)
-
-
-def _table_cost(library: Any, usage: Any, maximum: Mapping[str, int], name: str) -> float | None:
-    try:
-        whole = library.Usage(
-            prompt_tokens=maximum["prompt_tokens"],
-            completion_tokens=maximum["completion_tokens"],
-            prompt_tokens_details=getattr(usage, "prompt_tokens_details", None),
-            completion_tokens_details=getattr(usage, "completion_tokens_details", None),
-        )
-        parts = library.cost_per_token(model=name, usage_object=whole)
-        cost = float(sum(parts))
-    except Exception:  # the boundary of a foreign library: it raises a bare Exception for a model it has no price for
-        return None
-    return cost if cost > 0 else None

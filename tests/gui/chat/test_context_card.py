@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.domain.context import Account, Overlay, PinnedText
+from desktop.domain.messages import Usage
 from desktop.ui.chat.context_card import ELSEWHERE, ContextCard
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton
@@ -28,6 +29,7 @@ class Told(QObject):
         super().__init__()
         self.overlay = Overlay(summary=summary)
         self.pinned = [PinnedText(str(at), f"{PIN * 3}{at}", at != 1) for at in range(pins)]
+        self.used: Usage | None = None
         self.account: Account | None = Account(kept=98, shrunk=3, summarised=120, dropped=12, pinned=pins)
 
     def pin(self, message_id: str, _pinned: bool) -> None:
@@ -59,7 +61,7 @@ def make(qtbot: QtBot, theme: Theme) -> Iterator[Make]:
         with qtbot.waitActive(window, timeout=WAIT_MS):
             window.show()
             window.activateWindow()
-        card = ContextCard(window, told)  # type: ignore[arg-type]
+        card = ContextCard(window, told, lambda: told.used)  # type: ignore[arg-type]
         card.open()
         QApplication.processEvents()
         return card, told
@@ -140,3 +142,17 @@ def test_keys_stay_in_the_card_when_what_had_them_is_gone_and_what_has_them_is_i
     told.pinned = []
     told.changed.emit()
     assert card.window().focusWidget() is card.buttons["close"]
+
+
+@pytest.mark.spec("R-MOD-3")
+def test_it_says_how_much_came_from_the_cache_and_what_that_saved(make: Make) -> None:
+    card, told = make(960, 700, 1)
+    assert "cache" not in words_of(card)
+    told.used = Usage(335_000, 9_000, cached_tokens=228_000, cost_usd=0.3, written_tokens=40_000, saved_usd=0.41)
+    told.changed.emit()
+    assert "68 % came from the cache, saved $0.410" in words_of(card)
+    assert "In this chat 335k tokens were sent; 228k of them were the same as before." in words_of(card)
+
+
+def words_of(card: ContextCard) -> str:
+    return "\n".join(label.text() for label in card.findChildren(QLabel) if label.isVisible())

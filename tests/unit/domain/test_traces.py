@@ -135,6 +135,8 @@ def test_events_of_the_run_and_of_agents_in_it_speak_one_vocabulary() -> None:
         "outputTokens": 2,
         "reasoningTokens": 1,
         "cachedTokens": 5,
+        "writtenTokens": 0,
+        "savedUsd": 0.0,
         "costUsd": None,
     }
     assert (entries[4].at, entries[4].ancestor, entries[4].call, entries[4].data) == (7.0, "a", "k", {"turnNumber": 1})

@@ -58,7 +58,7 @@ async def test_an_older_database_is_copied_and_brought_up_to_date(tmp_path, newe
     "script",
     [
         "CREATE TABLE colours (name TEXT);\nINSERT INTO nowhere VALUES (1);\n",
-        "CREATE TABLE colours (name TEXT);\nINSERT INTO runs SELECT 'r','gone','','',1,2,'','',0,0,0,0,0,'{}';\n",
+        "CREATE TABLE colours (name TEXT);\nINSERT INTO runs SELECT 'r','gone','','',1,2,'','',0,0,0,0,0,'{}',0,0.0;\n",
         "CREATE TABLE colours (name TEXT);\nCREATE TABLE unfinished (",
     ],
 )

@@ -253,7 +253,14 @@ def test_everything_about_a_round_a_call_and_an_agent_is_said() -> None:
                 stopReason="length",
                 model="m/y",
                 elapsedMs=3000,
-                usage={"inputTokens": 1204, "outputTokens": 388, "reasoningTokens": 120, "cachedTokens": 900},
+                usage={
+                    "inputTokens": 1204,
+                    "outputTokens": 388,
+                    "reasoningTokens": 120,
+                    "cachedTokens": 900,
+                    "writtenTokens": 200,
+                    "savedUsd": 0.05,
+                },
             ),
             call(3, "b", "bash", args={"command": "ls \u202e"}),
             entry(3, "tool-waiting", callId="b", raisedBecause="it deletes"),
@@ -278,7 +285,8 @@ def test_everything_about_a_round_a_call_and_an_agent_is_said() -> None:
     one = detail(tree, node(tree, "round 1"))
     assert facts(one) == {
         "Model": "m/y",
-        "Tokens": "1,204 in, 388 out, 120 reasoning, 900 cached",
+        "Tokens": "1,204 in, 388 out, 120 reasoning",
+        "Cache": "900 of 1,204 from the cache, 200 written to it, saved $0.050",
         "Cost": "unknown",
         "Ended for": "the limit on output tokens",
         "Retry": "overloaded, after 2.0 s",

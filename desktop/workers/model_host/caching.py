@@ -1,0 +1,75 @@
+"""Marks for providers that cache what a request begins with only where they are told to: Anthropic, Bedrock, and
+Claude and Gemini at OpenRouter. Everyone else finds out by themselves.
+
+A provider reads tools, then the system text, then the messages, and takes from its cache the longest marked beginning
+that it has seen a while ago. So the ends of these three are marked, and the end of the messages as they were a round
+before: what a round adds may be more than a provider looks back over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Wire = dict[str, Any]
+MARKS_MAX = 4
+"""More are refused."""
+SHORTEST = 1024
+"""Tokens that a beginning must have, where the table says nothing else; a shorter one is never cached."""
+SMALLEST_TOKEN = 3
+"""Characters of a token, so that an estimate is rather too high: a mark that is of no use costs nothing."""
+MARK = {"type": "ephemeral"}
+_BEDROCK = frozenset({"bedrock", "bedrock_access_key"})
+_AT_OPENROUTER = ("claude", "gemini")
+
+
+def mark(made: Wire, provider: str, row: Mapping[str, Any]) -> None:
+    """Mark the request; ``row`` is the model's in the library's table."""
+    claude = "claude" in made["model"].lower()
+    if not _wants_marks(made["model"].lower(), provider, row, claude=claude):
+        return
+    shortest = row.get("prompt_cache_min_tokens") or SHORTEST
+    shortest = shortest if isinstance(shortest, int) else SHORTEST
+    places = _places(made, with_tools=claude and provider != "openrouter")
+    size = 0
+    sizes = {}
+    for key, part in (("tools", made.get("tools") or ()), *enumerate(made["messages"])):
+        size += len(json.dumps(part, ensure_ascii=False)) if part else 0
+        sizes[key] = size
+    for place in [place for place in places if sizes[place] // SMALLEST_TOKEN >= shortest][-MARKS_MAX:]:
+        if place == "tools":
+            made["tools"] = [*made["tools"][:-1], {**made["tools"][-1], "cache_control": MARK}]
+        else:
+            made["messages"][place] = _marked(made["messages"][place])
+
+
+def _wants_marks(model: str, provider: str, row: Mapping[str, Any], *, claude: bool) -> bool:
+    if provider == "anthropic":
+        return True
+    if provider in _BEDROCK:
+        return row.get("supports_prompt_caching") is True or (claude and not row)
+    return provider == "openrouter" and any(name in model for name in _AT_OPENROUTER)
+
+
+def _places(made: Wire, *, with_tools: bool) -> list[Any]:
+    """Where a beginning ends that comes again, the earliest first: tools, system text, and the messages before the
+    latest answer and now."""
+    messages: Sequence[Wire] = made["messages"]
+    places: list[Any] = ["tools"] if with_tools and made.get("tools") else []
+    if messages and messages[0]["role"] == "system":
+        places.append(0)
+    answered = next((at for at in range(len(messages) - 1, 0, -1) if messages[at]["role"] == "assistant"), 0)
+    for at in (answered - 1, len(messages) - 1):
+        if at > 0 and at not in places and messages[at]["role"] in ("user", "tool"):
+            places.append(at)
+    return places
+
+
+def _marked(message: Wire) -> Wire:
+    """The message with a mark at its end, where the library looks for it."""
+    content = message["content"]
+    if message["role"] == "tool":
+        return {**message, "cache_control": MARK}
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    return {**message, "content": [*parts[:-1], {**parts[-1], "cache_control": MARK}]}
