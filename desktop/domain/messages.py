@@ -322,11 +322,15 @@ class Usage:
     """What one round used. ``cost_usd`` None means unknown, never zero by default. Counts are tokens."""
 
     input_tokens: int = 0
+    """All that was sent, from wherever the provider read it."""
     output_tokens: int = 0
+    """All that was answered."""
     reasoning_tokens: int = 0
+    """Of the output, what was thinking."""
     cached_tokens: int = 0
     """Of the input, what was read from the provider's cache."""
     cost_usd: float | None = None
+    """What it cost; None: unknown."""
     written_tokens: int = 0
     """Of the input, what was written to the cache, at a price of its own."""
     saved_usd: float | None = 0.0

@@ -88,8 +88,8 @@ HEARD = frozenset({"audio/wav", "audio/mpeg"})
 
 
 def parts(messages: Sequence[ChatMessage], senses: Senses = EVERYTHING, maker: str = "") -> Iterator[list[Any]]:
-    """The messages in pieces, see ``workers/model_host/windows.py``; of images and sounds those that the model takes,
-    for any other a line that says what it is not shown (R-MOD-6); of thinking that of ``maker``."""
+    """The messages in pieces, see ``workers/model_host/wire/windows.py``; of images and sounds those that the model
+    takes, for any other a line that says what it is not shown (R-MOD-6); of thinking that of ``maker``."""
     for message in messages:
         yield ["m", {"role": message.role}]
         for block in message.blocks:

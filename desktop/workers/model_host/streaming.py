@@ -19,18 +19,18 @@ from typing import Any, TypeVar
 
 from desktop.workers.frames import PIECE
 from desktop.workers.inside import CallError, WorkerCall
-from desktop.workers.model_host import thinking
-from desktop.workers.model_host.caching import mark
+from desktop.workers.model_host.capabilities import row_of
 from desktop.workers.model_host.failures import failure
 from desktop.workers.model_host.library import Library
 from desktop.workers.model_host.limits import ANSWER_MAX, REASONING_MAX
-from desktop.workers.model_host.prompt import to_wire
 from desktop.workers.model_host.request_settings import request_settings
-from desktop.workers.model_host.table import row_of
-from desktop.workers.model_host.thinking import Seal, Seals
-from desktop.workers.model_host.toolcalls import Collector
-from desktop.workers.model_host.usage import usage
-from desktop.workers.model_host.windows import Windows
+from desktop.workers.model_host.wire import thinking
+from desktop.workers.model_host.wire.caching import mark
+from desktop.workers.model_host.wire.prompt import to_wire
+from desktop.workers.model_host.wire.thinking import Seal, Seals
+from desktop.workers.model_host.wire.toolcalls import Collector
+from desktop.workers.model_host.wire.usage import usage
+from desktop.workers.model_host.wire.windows import Windows
 
 CLOSE_SECONDS = 1.0
 PROGRESS_SECONDS = 0.1

@@ -25,7 +25,7 @@ from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, Stream
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.models.client import ModelServices
 from desktop.workers.child import ChildProcess
-from desktop.workers.model_host.prompt import to_wire
+from desktop.workers.model_host.wire.prompt import to_wire
 from tests.harness.closed import environment_of
 from tests.harness.timeouts import HELD_S, WAIT_S
 from tests.servers.fixtures import ProviderSpace

@@ -14,9 +14,9 @@ from desktop.workers.inside import CallError
 from desktop.workers.model_child import environment
 from desktop.workers.model_host.clouds import CloudPlace, signed_headers
 from desktop.workers.model_host.failures import detail, failure, retry_after
-from desktop.workers.model_host.prompt import OPENING, to_wire
-from desktop.workers.model_host.toolcalls import Collector, crowded
-from desktop.workers.model_host.windows import Windows, assemble
+from desktop.workers.model_host.wire.prompt import OPENING, to_wire
+from desktop.workers.model_host.wire.toolcalls import Collector, crowded
+from desktop.workers.model_host.wire.windows import Windows, assemble
 from tests.servers.signed import signature
 
 

@@ -237,6 +237,16 @@ def test_all_calls_of_code_stand_below_it_those_that_waited_and_those_that_nobod
     assert tree.calls == 4 + of_agent
 
 
+USED = {
+    "inputTokens": 1204,
+    "outputTokens": 388,
+    "reasoningTokens": 120,
+    "cachedTokens": 900,
+    "writtenTokens": 200,
+    "savedUsd": 0.05,
+}
+
+
 @pytest.mark.spec("R-LIM-5", "R-TRC-1")
 def test_everything_about_a_round_a_call_and_an_agent_is_said() -> None:
     tree = grown(
@@ -247,21 +257,7 @@ def test_everything_about_a_round_a_call_and_an_agent_is_said() -> None:
             entry(0.5, "reasoning", text="Hm. ", delta=True),
             entry(1, "retry", attempt=1, delayMs=2000, error="overloaded"),
             entry(3, "message", text="I look."),
-            entry(
-                3,
-                "turn-end",
-                stopReason="length",
-                model="m/y",
-                elapsedMs=3000,
-                usage={
-                    "inputTokens": 1204,
-                    "outputTokens": 388,
-                    "reasoningTokens": 120,
-                    "cachedTokens": 900,
-                    "writtenTokens": 200,
-                    "savedUsd": 0.05,
-                },
-            ),
+            entry(3, "turn-end", stopReason="length", model="m/y", elapsedMs=3000, usage=USED),
             call(3, "b", "bash", args={"command": "ls \u202e"}),
             entry(3, "tool-waiting", callId="b", raisedBecause="it deletes"),
             entry(

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from desktop.workers.model_host.thinking import call_id, give_back
-from desktop.workers.model_host.windows import Message
+from desktop.workers.model_host.wire.thinking import call_id, give_back
+from desktop.workers.model_host.wire.windows import Message
 
 Wire = dict[str, Any]
 FROM_TOOLS = "(What follows was given by the tools above, in the order of their results. The person did not write it.)"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from desktop.workers.model_host.limits import ALL_ARGUMENTS_MAX, ARGUMENTS_MAX, CALLS_MAX, ID_MAX, NAME_MAX, VALUES_MAX
-from desktop.workers.model_host.thinking import call_id
+from desktop.workers.model_host.wire.thinking import call_id
 
 _TEXTS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
