@@ -75,17 +75,7 @@ class CliTool:
         self._always_admin = always_admin(definition)
         self._runs_text = "{{" in self._always_admin  # a value becomes a program: then bash's list holds, too
         self._declared_reading: tuple[tuple[tuple[str, ...], str, SafetySettings], ShellReading] | None = None
-        category = Category.ADMIN if self._always_admin else definition.category
-        self._spec = ToolSpec(
-            name=definition.name,
-            description=definition.description,
-            params=definition.params,
-            category=category,
-            tags=("cli",),
-            source=SOURCE,
-            version=_version(definition),
-            gives="local",
-        )
+        self._spec = _spec_of(definition, Category.ADMIN if self._always_admin else definition.category)
         self.reads = ToolReads(definition.name, self._spec.version, definition.reads, services.places)
 
     @property
@@ -367,6 +357,19 @@ class CliTool:
         if context.identity and context.identity.get(program) != identity:
             return ToolFailure(f"{program} has changed since the call was judged.", code="tool.not_started")
         return None
+
+
+def _spec_of(definition: CliDefinition, category: Category) -> ToolSpec:
+    return ToolSpec(
+        name=definition.name,
+        description=definition.description,
+        params=definition.params,
+        category=category,
+        tags=("cli",),
+        source=SOURCE,
+        version=_version(definition),
+        gives="local",
+    )
 
 
 def _version(definition: CliDefinition) -> str:

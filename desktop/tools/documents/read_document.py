@@ -42,6 +42,7 @@ READ_DOCUMENT = ToolSpec(
     category=Category.READ,
     tags=("documents", "meta-internal"),
     parallel_safe=True,
+    gives="local",
 )
 
 

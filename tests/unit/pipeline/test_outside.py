@@ -19,13 +19,14 @@ from desktop.domain.runs.meta import RunMeta
 from desktop.domain.runs.middleware import CallNext
 from desktop.domain.safety import SafetySettings
 from desktop.domain.text.outside import Gives, OutsideText
-from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.context import CallContext, CallRequest, Invocation
 from desktop.pipeline.names import Caller
 from desktop.recovery.effect_values import result_from_plain, result_to_plain
 from desktop.recovery.past import Done
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.rules.trust import TrustRules
+from desktop.tools.builtin.catalogue import BUILT_IN
 from tests.unit.pipeline.kit import Bench, FakeTool
 
 pytestmark = pytest.mark.spec("R-WEB-3")
@@ -233,6 +234,13 @@ async def test_the_request_has_the_text_as_the_model_read_it(tmp_path: Path) -> 
     (text,) = at.person.asked[-1].outside
     assert text.text == outcome.block(replace(_block(), call_id=text_call(at))).as_read
     assert (text.whose, text.about, text.size) == ("the tool strange", "strange notes", len(text.text))
+
+
+def test_each_built_in_tool_has_been_decided_about() -> None:
+    outside = {"web-fetch": "a page of the web", "web-search": "a search of the web"}
+    for name, spec in BUILT_IN.items():
+        assert (spec.gives, spec.whose) == (("outside", outside[name]) if name in outside else ("local", "")), name
+    assert ToolSpec("new", "", {}, Category.READ).gives == "outside", "one that nobody thought about is the graver case"
 
 
 def text_call(at: Edge) -> str:
