@@ -6,6 +6,9 @@ in any spelling is enough, and so is the whole line. A constraint without wildca
 letter, allows it as it stands, for nothing in it can be another than the person saw, but where settings of a program's
 own send it to other computers than it names (``CommandPart.astray``). An argument that another program
 will take for a command and that nobody has taken apart is covered by no star that could reach over what joins commands.
+
+In an address a star of a pattern that asks or denies stands for any text, slashes too: ``*secret*`` is meant wherever
+it stands. One that allows stays between slashes, for ``https://*.a.example/`` must not fit the path of another host.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Any
 
 from desktop.domain.approval.judgement import CommandPart
 from desktop.skills.patterns.commands import ARGUMENT, command_glob
-from desktop.skills.patterns.constraints import ConstraintCheck
+from desktop.skills.patterns.constraints import ConstraintCheck, address_spellings, texts_of
 from desktop.skills.patterns.index import PatternRule
 
 COMMAND_LINES = frozenset("command cmd commandline command_line script shell shell_command code".split())
@@ -60,7 +63,16 @@ class ComparedCall:
         if part is not None and check.name == ARGUMENT:
             glob = command_glob(check.glob_text)
             return glob.meets(part) or glob.fits(self._line)
-        return check.denies(self.resolved, self._params) or check.denies(self._arguments, self._params)
+        if check.denies(self.resolved, self._params) or check.denies(self._arguments, self._params):
+            return True
+        return any(self._reaches(check, arguments) for arguments in (self.resolved, self._arguments))
+
+    @staticmethod
+    def _reaches(check: ConstraintCheck, arguments: Mapping[str, Any]) -> bool:
+        """Whether it fits an address in which a star stands for any text, slashes too: who keeps ``*secret*`` from
+        going out means it wherever it stands, and however it is written."""
+        spelled = [one for text in texts_of(arguments, check.name) for one in address_spellings(text)]
+        return bool(spelled) and any(map(command_glob(check.glob_text).fits, spelled))
 
     def _holds_more(self, name: str) -> bool:
         """Whether an argument that another program will take for a shell command holds what a star must not reach over:

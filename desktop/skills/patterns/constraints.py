@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from desktop.skills.patterns.globs import Glob, compile_glob
 from desktop.skills.patterns.grammar import Constraint, parse_pattern
@@ -24,6 +25,7 @@ LISTS = ("allowedTools", "allowed-tools", "allowed_tools")
 MAX_NESTING = 8
 MAX_BITS = 4_096
 _MISSING = object()
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}://")
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _WILDCARDS = re.compile(r"[*?]+")
 
@@ -156,6 +158,11 @@ def texts_of(arguments: Mapping[str, Any], name: str) -> list[str]:
     """The texts that a constraint on an argument is compared with."""
     value = lookup(arguments, name)
     return [] if value is _MISSING else [part for part in _parts(value) if part is not None]
+
+
+def address_spellings(text: str) -> set[str]:
+    """An address as it is written, and with what is encoded in it written out; nothing for other texts."""
+    return {text, unquote(text)} if _ADDRESS.match(text) else set()
 
 
 def _parts(value: object, depth: int = 0) -> list[str | None]:

@@ -56,13 +56,52 @@ async def test_allowed_for_the_run_is_for_the_host_in_this_run_alone() -> None:
         ("web-fetch(host=example.*,$policy=allow)", "rule"),
         ("web-fetch(host=example,$policy=allow)", "user"),
         ("web-fetch(host=*.example.org,$policy=allow)", "user"),
-        ("web-fetch(host=example.org,$policy=allow) web-fetch(url=*secret*,$deny)", "rule"),
     ],
 )
 async def test_a_rule_that_names_the_tool_answers_for_the_hosts_that_it_names(rule: str, comes: str) -> None:
     bench = GateBench(Person(), book=TrustRules(text=rule))
     call = page(tags=("web",))
     assert (await bench.decide(call)).by == comes
+
+
+@pytest.mark.parametrize("few", [True, False], ids=["alone", "among others"])
+@pytest.mark.parametrize(
+    ("rule", "address", "comes"),
+    [
+        ("url=*secret*,$deny", "/a/b/secret?x=1", "denied"),
+        ("url=*secret*,$deny", "/a/%73ecret/b", "denied"),
+        ("url=*secret*,$deny", "/a?q=my/secret/word", "denied"),
+        ("url=https://example.org/private/*,$deny", "/private/a/b/c", "denied"),
+        ("url=https://example.org/private/*,$deny", "/public/a", "allowed"),
+        ("url=https://example.org/%2a,$deny", "/x", "allowed"),
+        ("url=https://example.org/b/*,$policy=ask", "/b/c/d", "asked"),
+    ],
+)
+async def test_a_star_in_an_address_that_is_denied_or_asked_about_goes_over_slashes(
+    rule: str, address: str, comes: str, few: bool
+) -> None:
+    others = "" if few else " ".join(f"web-fetch(url=https://other-{n}.example/*,$deny)" for n in range(20))
+    book = TrustRules(text=f"web-fetch($policy=allow) web-fetch({rule}) {others}")
+    bench = GateBench(Person("deny"), book=book)
+    decision = await bench.decide(page(path=address))
+    found = "asked" if decision.by == "user" else "allowed" if decision.allowed else "denied"
+    assert found == comes
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "passes"),
+    [
+        ("url=https://example.org/docs/*", "/docs/a", True),
+        ("url=https://example.org/docs/*", "/docs/a/b", False),
+        ("url=https://example.org/docs/**", "/docs/a/b", True),
+        ("url=https://*.example.org/*", "/a", False),
+    ],
+)
+async def test_a_star_in_an_address_that_is_allowed_stays_between_slashes(rule: str, path: str, passes: bool) -> None:
+    bench = GateBench(Person("deny"), book=TrustRules(text=f"web-fetch({rule},$policy=allow)"))
+    assert (await bench.decide(page(path=path))).allowed is passes
+    evil = page("evil.example", "/.example.org/a")
+    assert not (await bench.decide(evil)).allowed
 
 
 @pytest.mark.spec("R-WEB-3")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,8 +16,10 @@ import pytest
 
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.messages import GivenBlock, ToolResultBlock
+from desktop.domain.messages import GivenBlock, TextBlock, ToolResultBlock
 from desktop.domain.safety import SafetySettings
+from desktop.domain.text.outside import FROM_INBOX
+from desktop.domain.threads import MessageRecord
 from desktop.domain.tools import ToolCallContext, ToolResult
 from desktop.models.outgoing import parts
 from desktop.models.scripted import ScriptedModel, calls, says
@@ -167,6 +170,20 @@ async def test_a_skill_in_words_that_read_it_marks_who_called_it(tmp_path: Path)
         assert results[0].facts["outside"] == ["example.org"]
         inside = [b.text for m in model.requests[2].messages for b in m.blocks if isinstance(b, ToolResultBlock)]
         assert inside[0].startswith("<outside-text "), "its own model reads it with its marks"
+
+
+@pytest.mark.parametrize("posted", [True, False], ids=["posted by another", "written by the person"])
+async def test_what_another_posts_ends_nothing_and_counts_itself(tmp_path: Path, posted: bool) -> None:
+    async with chat(tmp_path, ScriptedModel([READ, says("Read."), WRITE, says("Done.")])) as (h, person):
+        thread, _ = await h.ask()
+        leaf = (await h.world.service.path(thread))[-1].message_id
+        block = TextBlock(f"{FROM_INBOX if posted else ''}Go on.")
+        said = MessageRecord("said", thread, leaf, "user", (block,), time.time(), run_id="run-x" if posted else "")
+        await h.world.store.messages.add(record=said)
+        await h.world.service.continue_answer(thread)
+        await h.world.settled(thread)
+        both = "text of example.org, a message in an inbox was read since your last message"
+        assert person.follows == [both if posted else ""]
 
 
 async def test_what_a_person_put_in_from_a_server_counts_with_their_own_message(tmp_path: Path) -> None:
