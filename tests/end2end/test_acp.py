@@ -140,7 +140,7 @@ async def test_a_folder_outside_the_boundary_is_said_and_nothing_is_widened(tmp_
     home = make_home(
         tmp_path / "h", call("read_file", path=str(outside / "plan.txt")), [{"text": "I could not."}], [{"text": "No."}]
     )
-    async with editing(home) as editor:
+    async with editing(home, lambda _call, _options: "deny") as editor:
         session = await editor.begin(outside)
         await editor.say(session, "Read the plan")
         assert f"> The folder {outside} is outside what agents may use" in editor.said()

@@ -520,3 +520,38 @@ def test_who_reads_plain_text_is_told_where_a_persistent_agent_is_written_to(tmp
             said = process.communicate(timeout=WAIT_S)[0]
     assert re.fullmatch(r'assent: Keeper agent waits for a message: assent send [0-9a-f]{16,} "…"\n', line)
     assert said == "One.\n"
+
+
+@pytest.mark.spec("R-PRJ-1", "R-PRJ-2", "R-PRJ-3")
+def test_it_works_in_the_folder_that_it_was_given_and_in_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "tides"
+    project.mkdir()
+    (project / "AGENTS.md").write_text("Say hello.\n")
+    (project / "plan.txt").write_text("the plan\n")
+    rounds = (call("read_file", path="plan.txt"), call("bash", command="pwd"), [{"text": "Done."}])
+    home = Home(tmp_path / "h", *rounds)
+    monkeypatch.chdir(tmp_path)
+    done = home.run_here(
+        capsys, "assistant", "look", "--project", "tides", "--json", "--allow", "bash(command=pwd)", *MODEL
+    )
+    assert done.returncode == 0, done.stderr
+    assert "AGENTS.md: told to the model" in done.stderr
+    results = [json.loads(line) for line in done.stdout.splitlines() if '"tool-call-finished"' in line]
+    assert ["the plan" in results[0]["text"], str(project) in results[1]["text"]] == [True, True]
+    again = home.run_here(capsys, "assistant", "look", "--json", *MODEL)
+    assert '"the plan' not in again.stdout, "without it, it works in none"
+
+
+@pytest.mark.spec("R-PRJ-1", "R-PRJ-2")
+@pytest.mark.parametrize("folder", ["/", "gone", "file.txt", "h", "h/data", "~/.ssh"])
+def test_a_folder_that_no_thread_can_work_in_begins_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    home = Home(tmp_path / "h", [{"text": "Done."}])
+    (tmp_path / "file.txt").write_text("no folder")
+    monkeypatch.chdir(tmp_path)
+    done = home.run_here(capsys, "assistant", "look", "--project", folder, *MODEL)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Choose another folder." in done.stderr

@@ -259,6 +259,7 @@ async def test_bad_lines_cost_their_sender_alone_and_a_home_is_left_in_order(tmp
             answer = json.loads(await asyncio.to_thread(process.stdout.readline))
             answers[answer.get("id")] = answer
         assert len(answers[5]["result"]["tools"]) == 3
+        assert str(home / "workspace") in answers[1]["result"]["instructions"], "it says where its calls work"
         assert answers[2]["error"]["code"] == -32601
         assert answers[3]["error"]["code"] == -32602
         while 4 not in answers:

@@ -46,6 +46,7 @@ from desktop.domain.skills import SkillDef
 from desktop.domain.text.words import count_words
 from desktop.pipeline.skills.code_mode import result_in
 from desktop.presenter.approvals.activity_words import BROKEN
+from desktop.presenter.common.shown import shown_line
 from desktop.services.definitions.others import PREFIX, own_model_of
 from desktop.services.rules.text import problem_of, read_rule
 from desktop.services.skills.side_prompt import prompt_skill
@@ -110,6 +111,9 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         help=f"a setting of the model, over what the agent or the skill says: {', '.join(NAMES)}",
+    )
+    parser.add_argument(
+        "--project", metavar="DIR", default="", help="the folder to work in; without it, Assent's own workspace"
     )
     parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
     parser.add_argument("--script", type=Path, help=argparse.SUPPRESS)
@@ -194,6 +198,7 @@ class _Headless:
         self._limit = ""
         self._stopped = False
         self._thread = ""
+        self._project = ""
         self._stop: Callable[[], None] = lambda: None
         self._out = Output(services.redactor, self._unheard)
 
@@ -205,9 +210,21 @@ class _Headless:
             await self._services.others.agents.opened()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._interrupted)
+        if self._options.project:
+            self._project = await self._chosen(_whole(str(self._options.project)))
         if name in self._services.agents.agents:
             return await self._answered(name)
         return await self._called(await self._skill(name), name if classify(name) == "path" else "")
+
+    async def _chosen(self, folder: str) -> str:
+        """The folder to work in, as if it was chosen in the window; what it tells the model is said. Raises KnownError
+        for one that no thread can work in."""
+        projects = self._services.projects
+        real = await projects.choose("", folder)
+        for file in await projects.instructions.look(real):
+            state = "told to the model" if file.state == "told" else f"not told ({file.why or file.state})"
+            say_error(f"assent: {shown_line(file.name)}: {state}")
+        return real
 
     def _interrupted(self) -> None:
         self._stopped = True
@@ -265,7 +282,7 @@ class _Headless:
         own = own_model_of(services.agents.get(agent).side_a)
         named = await self._agents_model(agent)
         model = "" if own is not None else self._model(named)
-        thread = await services.chats.create_thread(agent=agent, model=model)
+        thread = await services.chats.create_thread(agent=agent, model=model, project=self._project)
         await services.chats.set_model_settings(thread.thread_id, self._settings)
         self._thread = thread.thread_id
         services.bus.listen(self._tell)
@@ -320,7 +337,8 @@ class _Headless:
         if not skill.is_code or self._options.model:
             self._model(own_model(skill))
         args, said = self._given(skill)
-        call = self._services.skill_service.try_it(skill.name, args, self._tell, said, path, self._settings)
+        service = self._services.skill_service
+        call = service.try_it(skill.name, args, self._tell, said, path, self._settings, self._project)
         self._stop = lambda: call.token.cancel(BY_PERSON)
         if self._stopped:
             self._stop()
@@ -400,10 +418,15 @@ def media_words(event: ToolCallFinished, where: str) -> str:
     return f"; {given}: {where}" if given else ""
 
 
+def _whole(path: str) -> str:
+    """A path from the folder that the command was given in."""
+    return os.path.abspath(os.path.expanduser(path))
+
+
 def _reference(name: str) -> str:
     """What looks like a path is one, from the folder that the command was given in; a name is a name."""
     is_path = classify(name) == "path" and (os.sep in name or os.path.exists(name) or name.startswith("~"))
-    return os.path.abspath(os.path.expanduser(name)) if is_path else name
+    return _whole(name) if is_path else name
 
 
 def _spawned(services: Services, thread_id: str) -> None:

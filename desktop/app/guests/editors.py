@@ -28,6 +28,7 @@ def _desk(services: Services) -> EditorDesk:
         state=services.store.state,
         bus=services.bus,
         policy=services.policy,
+        projects=services.projects,
         workspace=lambda: str(services.home / "workspace"),
         spec=lambda name: _spec(services, name),
         commands=lambda: _commands(services),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from desktop.domain.tools import ToolSpec
     from desktop.services.chats.service import ConversationService
     from desktop.services.definitions.book import AgentBook
+    from desktop.services.projects.service import ProjectService
     from desktop.store.composer import StateRepository
     from desktop.store.threads import ThreadRepository
     from desktop.supervision.bus import Bus
@@ -56,7 +57,9 @@ class EditorDesk:
     bus: Bus
     """What happens."""
     policy: PathPolicy
-    """The boundary, which no editor widens."""
+    """The boundary, which no editor widens by itself."""
+    projects: ProjectService
+    """The folders that threads work in."""
     workspace: Callable[[], str]
     """Where relative paths begin."""
     spec: Callable[[str], ToolSpec | None]

@@ -1,4 +1,5 @@
-"""The folder that an editor has open: told to the agent, and judged by the boundary, which no editor widens."""
+"""The folder that an editor has open: told to the agent, and judged by the boundary, which no editor widens by
+itself."""
 
 from __future__ import annotations
 
@@ -17,10 +18,12 @@ LONGEST = 4_096
 
 @dataclass(frozen=True, slots=True)
 class EditorFolder:
-    """``outside``: why the boundary does not let agents into it, or ""."""
+    """``outside``: why the boundary does not let agents into it, or ""; ``project``: where it really is, once the
+    thread works in it."""
 
     path: str
     outside: str = ""
+    project: str = ""
 
     @property
     def warning(self) -> str:
@@ -29,12 +32,15 @@ class EditorFolder:
             return ""
         return (
             f"The folder {self.path} is outside what agents may use, so they cannot read or change anything in it: "
-            f"{self.outside} To let them in, add it in Assent under Settings, Filesystem boundaries."
+            f"{self.outside} To let them in, choose it in Assent as the folder of this chat, or add it under Settings, "
+            "Filesystem boundaries."
         )
 
     def told(self, workspace: str) -> FileBlock:
         """What the agent is told with the first message."""
-        if self.outside:
+        if self.project:
+            words = "You work in it: commands run there, and relative paths begin there."
+        elif self.outside:
             words = f"It is outside the folders that you may use: {self.outside}"
         elif self.path == workspace:
             words = "It is the workspace: commands run there, and relative paths begin there."

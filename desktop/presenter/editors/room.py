@@ -28,6 +28,7 @@ from desktop.presenter.editors.ends import answer_of
 from desktop.presenter.editors.fences import quoted
 from desktop.presenter.editors.folders import EditorFolder, folder_of
 from desktop.presenter.editors.news import EditorNews, moment
+from desktop.presenter.editors.places import EditorPlaces
 from desktop.presenter.editors.prompts import plain_name, read_prompt
 from desktop.presenter.editors.replay import replayed
 from desktop.presenter.editors.requests import decision_of, not_for_editors, options_of
@@ -51,6 +52,7 @@ class EditorRoom:
         self._name = plain_name(name, "an editor")
         self._sessions: dict[str, EditorSession] = {}
         self._news = EditorNews(desk, guest, self._sessions)
+        self._places = EditorPlaces(desk, guest, self._news.say, self._name)
         desk.note(self._name, "connected")
         self._methods: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {
             "open": self._open,
@@ -133,13 +135,16 @@ class EditorRoom:
         if len(self._sessions) >= SESSIONS:
             raise KnownError(f"The editor has {SESSIONS} threads open; close one first.", code="editor.full")
         desk, thread_id = self._desk, record.thread_id
-        around = Surroundings(desk.spec, desk.workspace, desk.mask, lambda: self._title_of(thread_id))
+        around = Surroundings(
+            desk.spec, lambda: self._begins_in(thread_id), desk.mask, lambda: self._title_of(thread_id)
+        )
         session = self._sessions[thread_id] = EditorSession(record, folder, EditorCalls(around), stored=stored)
         session.release = desk.claim(thread_id, self._ask)
         return session
 
     async def _opened(self, session: EditorSession) -> Any:
         """What the editor is told of a thread that it has open; what takes long to find out is told later."""
+        await self._places.settle(session)
         self._news.seek_models()
         commands = await self._desk.commands()
         return {
@@ -210,6 +215,9 @@ class EditorRoom:
             if not session.resting and not await self._desk.chats.wait(thread_id, MOMENT):
                 raise _busy()  # somebody has said something in the window
             said = await asyncio.to_thread(read_prompt, params.get("blocks"))
+            await self._places.ask(session)
+            if session.stopping:
+                return {"stop": "cancelled"}
             await self._store(session)
             folder = await self._folder(session)
             if session.stopping:  # from here on there is a run, which a stop finds
@@ -239,10 +247,15 @@ class EditorRoom:
 
     async def _store(self, session: EditorSession) -> None:
         """The thread itself, with the first message: an editor opens many that nothing is ever said in."""
+        project, record = session.folder.project, session.record
         if session.stored:
+            if project and not record.project:
+                await self._desk.projects.place(record.thread_id, project)
+                session.record = replace(record, project=project)
             return
-        record = session.record
-        made = await self._desk.chats.create_thread(agent=record.agent, model=record.model, thread_id=record.thread_id)
+        made = await self._desk.chats.create_thread(
+            agent=record.agent, model=record.model, thread_id=record.thread_id, project=project
+        )
         await self._desk.threads.set_label(thread_id=made.thread_id, label=record.label)
         await self._desk.state.put(key=_key(made.thread_id), value={"cwd": session.folder.path})
         session.record, session.stored = replace(made, label=record.label), True
@@ -261,6 +274,8 @@ class EditorRoom:
     async def _stop(self, params: Mapping[str, Any]) -> Any:
         session = self._session(params)
         session.stopping = session.prompting
+        if session.question is not None:
+            session.question.cancel()
         return {"stopped": await self._desk.chats.stop(session.record.thread_id)}
 
     # -- choices ------------------------------------------------------------------------------------------------------
@@ -279,6 +294,11 @@ class EditorRoom:
             is_agent, record = option == options.AGENT, session.record
             session.record = replace(record, agent=value) if is_agent else replace(record, model=value)
         return {"options": options.options_of(self._desk, session.record, self._news.models)}
+
+    def _begins_in(self, thread_id: str) -> str:
+        """Where relative paths of a thread begin."""
+        session = self._sessions.get(thread_id)
+        return (session.folder.project if session is not None else "") or self._desk.workspace()
 
     def _title_of(self, thread_id: str) -> str:
         session = self._sessions.get(thread_id)

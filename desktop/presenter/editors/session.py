@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from desktop.domain.messages import StopReason
@@ -20,6 +21,10 @@ class EditorSession:
         """Gives the questions of the thread up."""
         self.told, self.warned = stored, False
         """Whether the agent was told of the folder, and the person that it is outside of the boundary."""
+        self.placed = False
+        """Whether it is settled if the thread works in the editor's folder."""
+        self.question: asyncio.Future[None] | None = None
+        """A question about that folder, while it stands."""
         self.prompting = self.stopping = False
         """Whether the editor waits for an answer, and wants it stopped."""
         self.working = False

@@ -67,12 +67,21 @@ class ProjectService:
         if real:
             await self.instructions.met(real)
         if thread_id:
-            if (await self._threads.thread(thread_id)).project != real:
-                await self._leaving(thread_id)
-            await self._threads.set_project(thread_id, real)
+            await self.place(thread_id, real)
         if folder is not None:
             await self.used(folder.given)
         return real
+
+    async def place(self, thread_id: str, real: str) -> None:
+        """Have a thread work in a folder that was found to be usable; it is not remembered for others."""
+        if (await self._threads.thread(thread_id)).project != real:
+            await self._leaving(thread_id)
+        await self._threads.set_project(thread_id, real)
+
+    async def chosen_before(self, real: str) -> bool:
+        """Whether a person has chosen this folder before, whatever name they gave it."""
+        names = [given for given, _at in await self._recent()]
+        return await asyncio.to_thread(lambda: any(self._judge(given).path == real for given in names))
 
     async def used(self, given: str) -> None:
         """Remember a folder by the name that the person gave it."""

@@ -349,17 +349,19 @@ class SkillService:
         said: str = "",
         ref: str = "",
         settings: ModelSettings = UNSAID,
+        project: str = "",
     ) -> SkillCall:
         """Call a skill as a person, through every gate; requests come like those of any run. ``said`` is told to the
         agent that works on a skill in words; ``ref`` is its file, where another skill may have its name; ``settings``
-        stand over those of the skill. The caller owns the task, and cancels the token to stop it."""
+        stand over those of the skill; ``project`` is the folder that it works in. The caller owns the task, and cancels
+        the token to stop it."""
         run_id, token = new_id(), CancellationToken()
         everything = AllowedList.of(f"* {name}")
         host = self._host()
         inherited: dict[str, Any] = {PERMISSIONS: everything, "rootContextId": run_id}
         if host is not None:
             host = inherited[HOST] = replace(host, settings=settings, request=settings)
-        root = Invocation(RunMeta(run_id, token, ""), inherited=inherited, shared=self._world.shared)
+        root = Invocation(RunMeta(run_id, token, "", project=project), inherited=inherited, shared=self._world.shared)
         caller = Caller("skill" if ref else "native", ("You",), everything)  # a model names no file, a person may
         request = CallRequest(ToolCallBlock(new_id(), ref or name, dict(args)), caller, root, sink, said=said)
         return SkillCall(run_id, token, self._pipeline.invoke(request), host)

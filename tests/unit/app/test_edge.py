@@ -243,10 +243,10 @@ def lay_traps(path: Path, project: Path) -> None:
     (project / "out.link").symlink_to("../beside")
 
 
-async def tried(path: Path, chosen: list[str]) -> tuple[list[str], int, int]:
+async def tried(path: Path, chosen: list[str], mode: ThreadMode) -> tuple[list[str], int, int]:
     """The commands that had an effect outside unasked, how many passed unasked, how many were asked about."""
     person, wrong, unasked = Person("deny"), [], 0
-    async with running(path, "edge", person) as bench:
+    async with running(path, mode, person) as bench:
         skip_without_copies(bench)
         project = bench.project
         lay_traps(path, project)
@@ -273,19 +273,23 @@ async def tried(path: Path, chosen: list[str]) -> tuple[list[str], int, int]:
 @pytest.mark.spec("R-ASK-1")
 async def test_no_trick_has_an_effect_outside_the_folder_unasked(tmp_path: Path) -> None:
     chosen = [command for name in CORPORA for command in commands(name)[::STEP]]
-    wrong, unasked, asked = await tried(tmp_path, chosen)
+    wrong, unasked, asked = await tried(tmp_path, chosen, "edge")
     assert wrong == []
     assert (unasked > 0, asked > 0) == (True, True)
 
 
 @pytest.mark.soak
 @pytest.mark.spec("R-ASK-1")
+@pytest.mark.parametrize("mode", ["edge", "ask"])
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", CORPORA)
-async def test_so_it_is_for_every_command_of_the_corpora(tmp_path: Path, name: str, part: int) -> None:
+async def test_so_it_is_for_every_command_of_the_corpora_in_both_modes(
+    tmp_path: Path, name: str, part: int, mode: ThreadMode
+) -> None:
     chosen = commands(name)[part::PARTS]
-    wrong, unasked, asked = await tried(tmp_path, chosen)
-    print(f"{name}, {part}: {len(chosen)} tried, {unasked} passed unasked, {asked} asked, {len(wrong)} reached out")
+    wrong, unasked, asked = await tried(tmp_path, chosen, mode)
+    counts = f"{unasked} passed unasked, {asked} asked, {len(wrong)} reached out"
+    print(f"{mode}: {name}, {part}: {len(chosen)} tried, {counts}")
     assert wrong == []
 
 

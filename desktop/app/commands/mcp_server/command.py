@@ -69,7 +69,7 @@ class _Command:
         self._options = options
         self._tasks = TaskOwner()
         self.reach = HomeReach(home, self._hello, _refuse, self._hear, gone=_say, script=options.script)
-        self._tools = ToolServer(self.reach)
+        self._tools = ToolServer(self.reach, str(home / "workspace"))
 
     def _hello(self) -> Mapping[str, Any]:
         if self._options.http:

@@ -31,7 +31,9 @@ WAITING_MAX = 20_000
 """Calls that wait; more are refused."""
 INSTRUCTIONS = (
     "These are skills and agents of Assent, a desktop app in which a person approves what AI does. A call may wait "
-    "until the person has answered in Assent's window; without a window what needs them is denied."
+    "until the person has answered in Assent's window; without a window what needs them is denied. They work in Assent's "
+    "own workspace, {workspace}, where relative paths begin, and not in the folder that you work in: give whole paths. "
+    "Files outside of what the person opened to agents stay closed to them."
 )
 NOBODY = "an MCP client without a name"
 NAME_MAX = 80
@@ -41,9 +43,9 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 
 
 class ToolServer:
-    """``server`` is the SDK's, for one client by stdio or many by HTTP."""
+    """``server`` is the SDK's, for one client by stdio or many by HTTP; ``workspace`` is where calls work."""
 
-    def __init__(self, reach: HomeReach) -> None:
+    def __init__(self, reach: HomeReach, workspace: str) -> None:
         self._reach = reach
         self._numbers = itertools.count(1)
         self._calls: dict[int, CallTelling] = {}
@@ -61,7 +63,7 @@ class ToolServer:
                 "assent",
                 version=__version__,
                 title="Assent",
-                instructions=INSTRUCTIONS,
+                instructions=INSTRUCTIONS.format(workspace=workspace),
                 on_list_tools=self._list_tools,
                 on_call_tool=self._call_tool,
                 on_set_logging_level=self._set_level,
