@@ -81,6 +81,8 @@ class DebateSetup:
     """The title a person chose, or ""."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The variables of its thread."""
+    project: str = ""
+    """The folder that both sides work in, really; "": none."""
 
     @property
     def turn_limit(self) -> int:

@@ -17,8 +17,10 @@ from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
+    from desktop.ui.chat import project_dialog
     from desktop.ui.debates import page as debates_page
 else:
+    project_dialog = lazy_module("desktop.ui.chat.project_dialog")
     debates_page = lazy_module("desktop.ui.debates.page")
 
 OPEN_DEBATE = "debates.thread"
@@ -48,6 +50,14 @@ class DebatePages:
         shell.handle("debate", lambda thread_id: self._act("open", thread_id))
         shell.handle("debate-act", lambda name: self._act("act", name))
 
+    def _choose_folder(self, page: QWidget) -> None:
+        """Let the person choose the folder that both sides work in, or none."""
+        projects = self._models.debate_folder
+        dialog = project_dialog.ProjectDialog(page.window(), projects)
+        dialog.chosen.connect(projects.use)
+        dialog.look_wanted.connect(lambda path: self._shell.run_command(f"project-offers:{path}"))
+        dialog.open()
+
     def page(self) -> QWidget:
         """The Debates page, built when it is first shown."""
         m = self._models
@@ -55,6 +65,8 @@ class DebatePages:
         dialog = LazyRequest(made.running, m, self.title, made.running.footer, made.running.conversation)
         dialog.open_inbox.connect(self._show_inbox)
         made.opened.connect(dialog.show_for)
+        made.setup.folder_wanted.connect(lambda: self._choose_folder(made))
+        m.debate_folder.said.connect(made.toast.say)
         self._keep_draft()
         made.restore(self._window_state.text(OPEN_DEBATE, ""))
         made.opened.connect(lambda thread_id: self._window_state.put(OPEN_DEBATE, thread_id))

@@ -289,7 +289,7 @@ async def _services(
         projects=projects,
         inboxes=Inboxes(chats, runtime),
         context=context,
-        debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
+        debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known), projects),
         traces=TraceService(store, agent_files.book, runtime.tracker, runtime.usual_rounds),
         jobs=await _jobs(runtime, chats, rules, boundary, home, settings, projects),
         documents=documents,

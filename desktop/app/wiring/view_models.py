@@ -40,7 +40,7 @@ from desktop.presenter.chat.state import Offer
 from desktop.presenter.chat.thread_variables import ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.debates.page import DebateModels, DebatesViewModel
-from desktop.presenter.debates.setup import DebateSetupViewModel
+from desktop.presenter.debates.setup import DebateFolder, DebateSetupViewModel
 from desktop.presenter.debates.words import fork_words
 from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.events.bridge import Bridge
@@ -95,6 +95,8 @@ class ViewModels(LazyModels):
     """(name, title) of every agent that can be chosen."""
     debates: DebateModels
     """The Debates page."""
+    debate_folder: ProjectsViewModel
+    """The folder of the debate that is set up."""
     trace: TraceViewModel
     """The trace panel."""
     context: ContextViewModel
@@ -171,7 +173,8 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         projects=ProjectsViewModel(services.projects, chat, bridge),
         edge=EdgeViewModel(services.thread_modes, chat, bridge),
         other=_other(services, bridge, chat, board),
-        debates=_debates(services, bridge, board, approvals, setup),
+        debates=(debates := _debates(services, bridge, board, approvals, setup)),
+        debate_folder=ProjectsViewModel(services.projects, DebateFolder(debates.setup), bridge, "debate"),
         agents_editor=_agents(services, bridge, board, setup),
         door=door,
     )

@@ -20,6 +20,32 @@ DELAY = 250
 """Milliseconds after the last change before it is looked at."""
 
 
+class DebateFolder(QObject):
+    """The folder of the debate that is set up, as ``ProjectsViewModel`` chooses it."""
+
+    project_changed = Signal(str)
+
+    def __init__(self, setup: DebateSetupViewModel) -> None:
+        super().__init__(setup)
+        self._setup = setup
+        setup.changed.connect(lambda: self.project_changed.emit(self.project))
+
+    @property
+    def thread_id(self) -> str:
+        """It has no thread before it is started."""
+        return ""
+
+    @property
+    def project(self) -> str:
+        """The folder, or ""."""
+        return self._setup.setup.project
+
+    def set_project(self, path: str) -> None:
+        """Both sides work in this folder."""
+        self._setup.set(project=path)
+        self._setup.changed.emit()
+
+
 class DebateSetupViewModel(QObject):
     """One set-up under way. Problems and previews of an older state of it are dropped."""
 
@@ -92,7 +118,7 @@ class DebateSetupViewModel(QObject):
     def _begin(self, setup: DebateSetup) -> None:
         examples = {t.setup.topic for t in self.templates}
         typed = self.setup.topic if self.setup.topic not in examples else ""
-        setup = replace(setup, topic=typed or setup.topic)
+        setup = replace(setup, topic=typed or setup.topic, project=self.setup.project)
         for side in SIDES:
             if not setup.side(side).model:
                 setup = setup.with_side(side, replace(setup.side(side), model=self.default_model))
@@ -213,6 +239,9 @@ class DebateSetupViewModel(QObject):
                     self.said.emit(wrong[0].text)
                     return
                 thread_id = await self._service.create(setup)
+                if self.setup.project:  # the next one has none until it is chosen
+                    self.setup = replace(self.setup, project="")
+                    self.changed.emit()
                 self.created.emit(thread_id)
                 await self._service.start(thread_id)
             finally:

@@ -6,7 +6,7 @@ import datetime
 import os
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
@@ -21,7 +21,6 @@ from desktop.presenter.common.fuzzy import match
 from desktop.skills.catalogue.pins import Difference, FileDifference
 
 if TYPE_CHECKING:
-    from desktop.presenter.chat.page import ChatViewModel
     from desktop.presenter.events.bridge import Bridge
     from desktop.services.projects.service import ProjectService
 
@@ -71,16 +70,38 @@ class FolderLine:
     """``closed`` where it cannot be used, ``link`` where it is one, else ""."""
 
 
+class FolderPlace(Protocol):
+    """Whose folder is chosen: that of the open chat, or of a debate that is set up. ``project_changed``: another."""
+
+    project_changed: Any
+
+    @property
+    def thread_id(self) -> str:
+        """The thread; "": it has none yet."""
+        ...
+
+    @property
+    def project(self) -> str:
+        """The folder, or ""."""
+        ...
+
+    def set_project(self, path: str) -> None:
+        """Show that this folder was chosen."""
+        ...
+
+
 class ProjectsViewModel(QObject):
-    """Of the open chat. ``listed``: ``lines`` has them; ``looked`` carries what a folder brings, ``said`` words."""
+    """Of the open chat, or of what else works in a folder (``what``). ``listed``: ``lines`` has them; ``looked``
+    carries what a folder brings, ``said`` words."""
 
     listed = Signal()
     looked = Signal(object)
     files_changed = Signal()
     said = Signal(str)
 
-    def __init__(self, service: ProjectService, chat: ChatViewModel, bridge: Bridge) -> None:
+    def __init__(self, service: ProjectService, chat: FolderPlace, bridge: Bridge, what: str = "chat") -> None:
         super().__init__()
+        self.what = what
         self._service, self._chat, self._bridge = service, chat, bridge
         self._rows: list[ProjectRow] = []
         self._looking = 0
@@ -161,7 +182,7 @@ class ProjectsViewModel(QObject):
             real = await self._service.choose(thread_id, path)
             if thread_id == self._chat.thread_id:
                 self._chat.set_project(real)
-            self.said.emit(f"This chat works in {short_path(real)}" if real else "This chat works in no folder")
+            self.said.emit(f"This {self.what} works in {short_path(real) if real else 'no folder'}")
 
         self._spawn(work(), "choose a project folder")
 

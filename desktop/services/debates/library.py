@@ -31,6 +31,7 @@ from desktop.files.private import write_whole
 from desktop.services.debates.context import side_overlays
 from desktop.services.debates.setup import DEBATE, definition_of, setup_of, templates, to_plain
 from desktop.services.debates.state import Debate, load, moderated
+from desktop.services.projects.service import ProjectService
 from desktop.services.threads.masking import clean
 from desktop.services.threads.titles import topic_title
 from desktop.services.turns.runtime import Runtime
@@ -56,10 +57,13 @@ FOUND = 500
 class DebateLibrary:
     """The part of the service that runs nothing. Those that run are in ``_active``, with what is newest of them."""
 
-    def __init__(self, runtime: Runtime, save_agent: SaveAgent | None = None) -> None:
+    def __init__(
+        self, runtime: Runtime, save_agent: SaveAgent | None = None, projects: ProjectService | None = None
+    ) -> None:
         self._runtime = runtime
         self._store = runtime.store
         self._save_agent = save_agent
+        self._projects = projects
         self._active: dict[str, DebateRun] = {}
         self._judging: dict[str, CancellationToken] = {}
 
@@ -94,7 +98,20 @@ class DebateLibrary:
 
     async def problems(self, setup: DebateSetup) -> Sequence[DefinitionProblem]:
         """All that keeps it from starting, then warnings."""
-        return await (await self._checks()).problems(setup)
+        found = list(await (await self._checks()).problems(setup))
+        try:
+            await self._folder(setup)
+        except KnownError as error:
+            found.insert(0, DefinitionProblem("project", error.code, error.advice))
+        return found
+
+    async def _folder(self, setup: DebateSetup) -> str:
+        """Where both sides will work, really; "": in no folder. Raises KnownError where it cannot be used."""
+        if not setup.project:
+            return ""
+        if self._projects is None:
+            raise KnownError("No debate can work in a folder here.", code="project.none")
+        return (await self._projects.usable(setup.project)).path
 
     async def preview(self, setup: DebateSetup) -> Mapping[SideName, SidePreview]:
         """Both sides as they would run, without asking a model."""
@@ -105,7 +122,10 @@ class DebateLibrary:
         """Store it, not begun. Raises ConfigurationError with all problems."""
         setup = await (await self._checks()).modelled(self._clean(setup))
         await self._refuse(setup)
-        record = self._thread(setup)
+        project = await self._folder(setup)
+        if project and self._projects is not None:
+            await self._projects.instructions.met(project)
+        record = replace(self._thread(setup), project=project)
         topic = MessageRecord(new_id(), record.thread_id, None, "user", (TextBlock(setup.topic),), record.created_at)
         await self._store.debates.create(thread=record, setup=to_plain(setup), topic=topic)
         self._told(record.thread_id, "created")

@@ -22,6 +22,7 @@ from desktop.services.chats.service import CLOSE_S
 from desktop.services.debates.library import DebateLibrary, SaveAgent
 from desktop.services.debates.setup import to_plain
 from desktop.services.debates.state import Debate, load, verdict_to_plain
+from desktop.services.projects.service import ProjectService
 from desktop.services.turns.endings import CLOSING
 from desktop.services.turns.runtime import Runtime
 from desktop.supervision.tasks import TaskOwner
@@ -41,8 +42,14 @@ class DebateService(DebateLibrary):
     """What the Debates page asks for; raises KnownError with the next step. ``turn`` counts from 1; 0 is the topic.
     ``owner`` holds the tasks of runs; ``close`` ends them, resumable."""
 
-    def __init__(self, runtime: Runtime, owner: TaskOwner, save_agent: SaveAgent | None = None) -> None:
-        super().__init__(runtime, save_agent)
+    def __init__(
+        self,
+        runtime: Runtime,
+        owner: TaskOwner,
+        save_agent: SaveAgent | None = None,
+        projects: ProjectService | None = None,
+    ) -> None:
+        super().__init__(runtime, save_agent, projects)
         self._owner = owner
         self._starting: set[str] = set()
         self._closing = False

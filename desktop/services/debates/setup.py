@@ -38,7 +38,7 @@ def from_plain(data: Mapping[str, Any]) -> DebateSetup:
     pairs = environment.items() if isinstance(environment, Mapping) else ()
     known["environment"] = {str(name): str(value) for name, value in pairs}
     known["a"], known["b"] = _side(data.get("a")), _side(data.get("b"))
-    known["topic"] = str(known.get("topic") or "")
+    known["topic"], known["project"] = str(known.get("topic") or ""), str(known.get("project") or "")
     return DebateSetup(**known)
 
 

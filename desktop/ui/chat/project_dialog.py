@@ -101,7 +101,7 @@ class ProjectDialog(Dialog):
     def __init__(self, window: QWidget, projects: ProjectsViewModel) -> None:
         leave = DialogAnswer(LEAVE, "Leave as it is", "quiet", "Esc")
         answers = (leave, DialogAnswer(USE, "Use this folder", "primary", "Enter"))
-        super().__init__(window, "Choose the folder of this chat", "", answers, width=800)
+        super().__init__(window, f"Choose the folder of this {projects.what}", "", answers, width=800)
         self._projects = projects
         self._path = ""
         self._model = FolderLines()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from desktop.domain.debates import DebateState, SideMeter
 from desktop.domain.definitions import SIDES, SideName
+from desktop.presenter.common.folders import name_of, short_path
 from desktop.presenter.debates.words import STATUS, label_of, meter_facts, prompt_words, status_words
 from desktop.ui.chat.header import EditableTitle
 from desktop.ui.theme import theme
@@ -17,11 +18,14 @@ from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.layout.panel_head import AGENTS_KEYS
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.side_marks import Pips, SideMark
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip
 
 VIEWS = (("lanes", "Lanes"), ("column", "Column"), ("a", "● As A"), ("b", "■ As B"))
+FOLDER = 24
+"""The longest name of a folder beside the title."""
 TITLE = 140
 """Pixels at 100 % that are left to the title."""
 _LOOKS = {"running": "running", "pausing": "running", "paused": "queued", "ended": "done", "ready": "queued"}
@@ -39,6 +43,7 @@ class DebateHeader(QFrame):
         self.fold = IconButton("sidebar", "Show or hide the list of debates")
         self._title = EditableTitle("", "Title of this debate")
         self.title, self.field = self._title.text, self._title.field
+        self.folder = Text("", "small", "2")
         self.state = StateLabel()
         self._turn = Text("Turn", "small", "3")
         self._count = Text("", "title")
@@ -51,6 +56,7 @@ class DebateHeader(QFrame):
         self._row = row = Row(self._bar, margins=(16, 0, 12, 0), spacing=8)
         row.addWidget(self.fold)
         row.addWidget(self._title, 1)
+        row.addWidget(self.folder)
         for widget in (self.state, self._turn, self._count, self.pips):
             row.addWidget(widget)
         row.addSpacing(theme().px(16))
@@ -77,6 +83,11 @@ class DebateHeader(QFrame):
     def show_state(self, state: DebateState) -> None:
         """Title, status, turn N of M and its pips."""
         self.title.setText(" ".join((state.title or state.setup.topic or "Untitled debate").split()))
+        project = state.setup.project
+        name = shown_line(name_of(project)) if project else ""
+        self.folder.setVisible(bool(name))
+        self.folder.setText(name if len(name) <= FOLDER else f"{name[: FOLDER - 1]}…")
+        self.folder.setToolTip(plain_tip(f"Both sides work in {shown_line(short_path(project))}" if project else ""))
         words = "judging" if state.judging else STATUS[state.status]
         self.state.set_state("running" if state.judging else _LOOKS[state.status], words)
         self.state.setToolTip(plain_tip("" if state.judging else status_words(state)))
@@ -89,7 +100,15 @@ class DebateHeader(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The choice of the view leaves the title some room."""
         super().resizeEvent(event)
-        others = (self.fold, self.state, self._count, self.agents, self.more, self.views)
+        others = (
+            *([self.folder] if self.folder.isVisibleTo(self) else []),
+            self.fold,
+            self.state,
+            self._count,
+            self.agents,
+            self.more,
+            self.views,
+        )
         needed = sum(one.sizeHint().width() for one in others) + theme().px(TITLE + 16 + 12 + 16 + 8 * len(others))
         below = self.width() < needed
         if below != self._below.isVisibleTo(self):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QSizePolicy, QWidget
 
 from desktop.domain.debates import DebateTemplate, SidePreview
 from desktop.domain.definitions import SIDES, SideName
+from desktop.presenter.common.folders import name_of, short_path
 from desktop.presenter.debates.cost import ASSUMED, in_all_words
 from desktop.presenter.debates.setup import DebateSetupViewModel, problem_of
 from desktop.presenter.debates.words import label_of
@@ -29,6 +30,7 @@ from desktop.ui.widgets.layout.turning import Turning
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.tips import plain_tip
 
@@ -36,6 +38,8 @@ BESIDE = 760
 """Pixels at 100 % from which on what is said of the start stands beside its buttons."""
 SIDE_BY_SIDE = 680
 """Below this width at 100 % the sides stand under each other."""
+NO_FOLDER, FOLDER = "No folder", 28
+"""What stands where none is chosen; the longest name of one."""
 TEMPLATE = 205
 """Pixels at 100 % of a template's card: room for its hint."""
 
@@ -80,7 +84,9 @@ class TemplateCard(Ringed, QAbstractButton):
 
 
 class SetupPage(QFrame):
-    """The page on which a debate is set up; Ctrl+Enter starts it."""
+    """The page on which a debate is set up; Ctrl+Enter starts it. ``folder_wanted``: its folder is to be chosen."""
+
+    folder_wanted = Signal()
 
     def __init__(self, setup: DebateSetupViewModel, models: ModelSetupViewModel) -> None:
         super().__init__()
@@ -88,6 +94,7 @@ class SetupPage(QFrame):
         self._setup, self._models = setup, models
         self.dialog: Dialog | None = None
         self.fold = IconButton("sidebar", "Show or hide the list of debates")
+        self.folder = Button(NO_FOLDER, icon="folder", small=True, chevron=True, shrinks=True)
         self.topic = TextArea("Topic, read by both sides as the first message", hint="What is it about?")
         self.sides = {side: SideCard(side, setup, models) for side in SIDES}
         self.ends = EndsCard(setup)
@@ -103,6 +110,7 @@ class SetupPage(QFrame):
         column = Column(self, spacing=0)
         head = PaneHeader("New debate")
         head.row.insertWidget(0, self.fold)
+        head.add(self.folder)
         column.addWidget(head)
         self._scroller = Scroller(margins=(32, 20, 32, 20), spacing=16)
         inside = self._scroller.column
@@ -147,6 +155,7 @@ class SetupPage(QFrame):
         setup.previewed.connect(self._show_preview)
         setup.offers_changed.connect(self._offers_changed)
         self._models.changed.connect(self._models_changed)
+        self.folder.clicked.connect(self.folder_wanted)
         self.topic.textChanged.connect(lambda: setup.set(topic=self.topic.toPlainText()))
         self.preview_button.clicked.connect(setup.preview)
         self.save_button.clicked.connect(self._ask_name)
@@ -174,8 +183,20 @@ class SetupPage(QFrame):
         for side in self.sides.values():
             side.refresh()
         self.ends.refresh()
+        self._show_folder()
         self._show_note()
         self._show_cost()
+
+    def _show_folder(self) -> None:
+        """The folder that both sides work in, and why it cannot be used, if that is so."""
+        path = self._setup.setup.project
+        wrong = problem_of(self._setup.problems, "project") if path else ""
+        name = shown_line(name_of(path)) if path else NO_FOLDER
+        self.folder.set_icon("failed" if wrong else "folder")
+        self.folder.set_label(name if len(name) <= FOLDER else f"{name[: FOLDER - 1]}…")
+        about = f"Both sides work in {short_path(path)}" if path else "Both sides work in Assent's own workspace"
+        self.folder.setToolTip(plain_tip(f"{shown_line(wrong or about)}. Choose the folder".replace("..", ".")))
+        self.folder.setAccessibleName(f"Folder: {name}{f', {shown_line(wrong)}' if wrong else ''}")
 
     def _show_cost(self) -> None:
         """Show the cost of a turn of each side, and of the whole debate."""
@@ -213,6 +234,7 @@ class SetupPage(QFrame):
         for card in self.sides.values():
             card.show_problems()
         self.ends.show_problems()
+        self._show_folder()
         self._show_note()
         self._show_cost()
 

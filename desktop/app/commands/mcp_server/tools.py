@@ -31,9 +31,9 @@ WAITING_MAX = 20_000
 """Calls that wait; more are refused."""
 INSTRUCTIONS = (
     "These are skills and agents of Assent, a desktop app in which a person approves what AI does. A call may wait "
-    "until the person has answered in Assent's window; without a window what needs them is denied. They work in Assent's "
-    "own workspace, {workspace}, where relative paths begin, and not in the folder that you work in: give whole paths. "
-    "Files outside of what the person opened to agents stay closed to them."
+    "until the person has answered in Assent's window; without a window what needs them is denied. They work in "
+    "Assent's own workspace, {workspace}, where relative paths begin, and not in the folder that you work in: give "
+    "whole paths. Files outside of what the person opened to agents stay closed to them."
 )
 NOBODY = "an MCP client without a name"
 NAME_MAX = 80
