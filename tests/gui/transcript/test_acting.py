@@ -214,6 +214,25 @@ def test_a_card_allows_only_what_it_shows_to_its_end(
     assert (view.overlays.answers["w1"].allow is not None) is offered
 
 
+def test_a_preview_of_a_name_that_is_changed_in_places_shows_these_lines_alone() -> None:
+    before = "one\ndef fetch(x):\n    return x\n\n\nfetch(1)\nlast\n"
+    preview = {"kind": "diff", "before": before, "after": before.replace("fetch", "read")}
+    shown = preview_of(replace(scenes.request(), preview=preview))
+    assert [(line.number, line.sign, line.text) for line in shown.lines] == [
+        ("2", "-", "def fetch(x):"),
+        ("2", "+", "def read(x):"),
+        ("6", "-", "fetch(1)"),
+        ("6", "+", "read(1)"),
+    ]
+    assert shown.whole
+    many = "".join(f"fetch({n})\nsame\n" for n in range(100))
+    preview = {"kind": "diff", "before": many, "after": many.replace("fetch", "read")}
+    shown = preview_of(replace(scenes.request(), preview=preview))
+    assert [line.number for line in shown.lines] == ["1", "1", "3", "3", "5", "5", "7", "7", ""]
+    assert shown.lines[-1].text.startswith("192 more lines")
+    assert not shown.whole
+
+
 def test_a_preview_of_a_huge_change_is_short_and_quick() -> None:
     def preview_lines(preview: dict[str, Any]) -> tuple[PreviewLine, ...]:
         return preview_of(replace(scenes.request(), preview=preview)).lines

@@ -5,6 +5,8 @@ The whole diff is the request's own view; this only shows that there is one. Eve
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.text.sequences import in_common
@@ -100,12 +102,32 @@ def _changed(old: list[str], new: list[str]) -> Preview:
     start = in_common(old, new)
     end = in_common(old[start:][::-1], new[start:][::-1])
     gone, come = old[start : len(old) - end], new[start : len(new) - end]
-    half = SHOWN // 2
-    room_old = max(half, SHOWN - len(come))
-    room_new = max(half, SHOWN - len(gone))
-    lines = [PreviewLine(str(start + n), "-", shown(line[:LONGEST_LINE])) for n, line in enumerate(gone[:room_old], 1)]
-    lines += [PreviewLine(str(start + n), "+", shown(line[:LONGEST_LINE])) for n, line in enumerate(come[:room_new], 1)]
-    hidden = max(0, len(gone) - room_old) + max(0, len(come) - room_new)
+    lines, hidden = list[PreviewLine](), 0
+    for at, out, into in _runs(gone, come):
+        room = max(0, SHOWN - len(lines))
+        room_old = max(room // 2, room - len(into))
+        room_new = max(room // 2, room - len(out))
+        first = start + at + 1
+        lines += [PreviewLine(str(n), "-", shown(line[:LONGEST_LINE])) for n, line in enumerate(out[:room_old], first)]
+        lines += [PreviewLine(str(n), "+", shown(line[:LONGEST_LINE])) for n, line in enumerate(into[:room_new], first)]
+        hidden += max(0, len(out) - room_old) + max(0, len(into) - room_new)
     if hidden:
         lines.append(PreviewLine("", "", f"{count_words(hidden, 'more line')} in this change: open the request"))
     return Preview(tuple(lines), not hidden and _short(gone) and _short(come))
+
+
+def _runs(gone: list[str], come: list[str]) -> Iterator[tuple[int, list[str], list[str]]]:
+    """What differs, from which line on. Where as many lines came as went, a line that is the same on both sides is no
+    part of it: so a name that is changed in many places shows these."""
+    if len(gone) != len(come):
+        yield 0, gone, come
+        return
+    same = [one == other for one, other in zip(gone, come, strict=True)]
+    at = 0
+    while at < len(same):
+        end = at
+        while end < len(same) and not same[end]:
+            end += 1
+        if end > at:
+            yield at, gone[at:end], come[at:end]
+        at = end + 1
