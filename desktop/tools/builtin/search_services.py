@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from desktop.domain.errors import KnownError
+from desktop.domain.errors import ChildDied, KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ProviderInfo, SecretStore
 from desktop.domain.processes import Child, ChildRefused
@@ -170,6 +170,10 @@ class SearchServices:
             raise _failed(connection, address.host, error.code, said) from None
         except TimeoutError:
             raise _failed(connection, address.host, "web.slow", {}) from None
+        except ChildDied:
+            raise SearchFailed(
+                "The process that searches ended before the results came.", next_step="Try again."
+            ) from None
         return _read(found)
 
 

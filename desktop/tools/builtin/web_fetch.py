@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from desktop.domain.approval.judgement import Category
-from desktop.domain.errors import Denied, ToolFailure
+from desktop.domain.errors import ChildDied, Denied, ToolFailure
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.processes import Child, ChildRefused
 from desktop.domain.safety import SettingsProvider
@@ -25,6 +25,7 @@ LEADS_ON = (
     "person is asked about its host"
 )
 NEW_HOST = "You have not allowed {host} yet: a host asks until you allow it, for this run or always."
+TOO_MUCH = "The process that reads pages ended before this one was read. A page that is made to need too much ends it."
 _NO_PROXIES = WebProxies()
 PRIVATE = (
     "{host} is inside this computer or its network. Pages there are not read unless the person adds the host in "
@@ -130,6 +131,8 @@ class WebFetch:
                 pieces.append(str(item["text"]))
         except ChildRefused as error:
             raise ToolFailure(str(error), code=error.code) from error
+        except ChildDied as error:
+            raise ToolFailure(TOO_MUCH, code="web.failed") from error
         except TimeoutError:
             raise ToolFailure("The page did not come in time.", code="web.slow") from None
         finally:

@@ -45,6 +45,18 @@ _READ = (
     "/dev/urandom",
 )
 """Beside Python and Assent: libraries, certificates, how names are looked up."""
+_MAGIC = (
+    b"%PDF-",
+    b"PK\x03\x04",
+    b"\x89PNG",
+    b"GIF8",
+    b"\xff\xd8\xff",
+    b"\x1f\x8b",
+    b"7z\xbc\xaf",
+    b"Rar!",
+    b"\x7fELF",
+)
+"""How files begin that are no text."""
 _NAMED = {
     "application/pdf": "a PDF",
     "image": "a picture",
@@ -158,14 +170,29 @@ def _converted(page: FetchedPage) -> ConvertedPage:
     if "html" in media or (not media and text.lstrip()[:1] == "<"):
         return to_markdown(text, page.address.text)
     if media.endswith("json"):
-        with contextlib.suppress(ValueError, RecursionError):
-            text = json.dumps(json.loads(text), indent=1, ensure_ascii=False)
+        text = _laid_out(text)
     plain, hidden = without_unseen(text)
     return ConvertedPage("", plain, hidden)
 
 
+def _laid_out(text: str) -> str:
+    """JSON a line an entry, as long as that does not make much more of it: it is nested as its server likes."""
+    most, pieces, size = 3 * len(text) + 10_000, list[str](), 0
+    try:
+        for piece in json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(json.loads(text)):
+            pieces.append(piece)
+            size += len(piece)
+            if size > most:
+                return text
+    except (ValueError, RecursionError):
+        return text
+    return "".join(pieces)
+
+
 def _is_binary(body: bytes) -> bool:
-    return b"\x00" in body[:8192] and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    """Whether it is no text, whatever its server calls it."""
+    text_marks = (b"\xff\xfe", b"\xfe\xff")
+    return body.startswith(_MAGIC) or (b"\x00" in body[:8192] and not body.startswith(text_marks))
 
 
 async def serve(host: WebHost, idle: float) -> None:

@@ -132,6 +132,8 @@ def test_which_pages_go_through_which_proxy_is_as_the_environment_says() -> None
             "https://x.org:8443/",
             "https://z.y.org/",
             "https://localhost/",
+            "https://127.9.9.9/",
+            "https://a.localhost/",
         )
     }
     through = [url for url, proxy in asked.items() if proxy]

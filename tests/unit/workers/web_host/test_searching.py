@@ -129,6 +129,11 @@ async def test_what_a_service_sends_beyond_reason_is_cut_or_left_out(web: RawWeb
     assert found["results"][1] == {"title": "", "url": "https://a.example/0", "text": ""}
 
 
+async def test_of_a_list_without_end_the_first_hundred_are_looked_at(web: RawWeb) -> None:
+    web.answer("/", {"results": [{"url": "about:blank"}] * 150 + [{"url": "https://a.example/"}]})
+    assert await ask(web) == {"results": [], "odd": 100, "silent": 0}
+
+
 @pytest.mark.parametrize(
     ("kind", "status", "body", "code"),
     [
