@@ -138,6 +138,8 @@ class ModelRequest:
     """Native schemas (``{"name", "description", "parameters"}``)."""
     settings: ModelSettings = UNSAID
     """Temperature, effort and the like."""
+    answer_schema: Mapping[str, Any] | None = None
+    """A JSON Schema that the model's own structured output holds its texts to (R-MOD-8); None: they are free."""
     deadline_s: float | None = 600.0
     """Seconds for the whole answer."""
     idle_s: float | None = 120.0
@@ -223,6 +225,18 @@ class ModelClient(Protocol):
     def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncIterator[StreamItem]:
         """Ask a model; the items of its answer in order, the last of which is ``Finished``."""
         ...
+
+
+class HeldToSchemas(Protocol):
+    """Whether a model's own structured output holds its texts to a JSON Schema, also with tools beside it."""
+
+    async def __call__(self, ref: ModelRef, *, with_tools: bool) -> bool: ...
+
+
+async def nothing_holds(ref: ModelRef, *, with_tools: bool) -> bool:
+    """Where nothing is known of models."""
+    del ref, with_tools
+    return False
 
 
 class SecretStore(Protocol):

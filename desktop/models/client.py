@@ -154,6 +154,7 @@ class HostModelClient:
             **attempt.secrets.params(),
             "extra": providers.extra(connection),
             "settings": request.settings.plain(),
+            "schema": request.answer_schema,
             "takes": attempt.takes.plain(),
             "table": providers.known_to_table(connection, request.model.model),
             "system": request.system,
@@ -243,6 +244,15 @@ class ModelServices:
     catalogue: Catalogue
     connections: Connections
     special: frozenset[str] = frozenset()
+
+    async def is_held_to_schemas(self, ref: ModelRef, *, with_tools: bool) -> bool:
+        """Whether the model's own structured output holds its answers to a schema, also ``with_tools`` beside it. Asks
+        the server what its models can do, where nobody has yet."""
+        connection = self.connections.find(ref.connection_id)
+        if connection is None or (with_tools and connection.provider not in providers.SCHEMA_BESIDE_TOOLS):
+            return False
+        await self.catalogue.learn(ref)
+        return self.catalogue.traits(ref).structured is True
 
     def reaches(self, ref: ModelRef) -> bool:
         """Whether there is a connection for this model; whether it has the model only asking would tell."""

@@ -28,6 +28,9 @@ class Dialect:
     home: str = ""  # where it answers, for a provider that litellm has no address of in this format
 
 
+SCHEMA_BESIDE_TOOLS = frozenset({"openai", "azure", "anthropic", "bedrock", BEDROCK_ACCESS})
+"""Whose models call tools while their texts are held to a schema. Others refuse that, or call none then."""
+
 PROVIDERS: tuple[ProviderInfo, ...] = (
     ProviderInfo("openai", "OpenAI", ("key",), "platform.openai.com/api-keys"),
     ProviderInfo("anthropic", "Anthropic", ("key",), "console.anthropic.com/settings/keys"),

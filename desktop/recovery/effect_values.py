@@ -84,7 +84,8 @@ class RequestDigests:
 
     def of(self, request: ModelRequest) -> str:
         """16 hex digits for model, system text, tools, settings and messages."""
-        parts = (request.model, request.tools, request.settings, *request.messages)
+        held = () if request.answer_schema is None else (request.answer_schema,)
+        parts = (request.model, request.tools, request.settings, *held, *request.messages)
         known = len(self._before)
         if not known or parts[:known] != self._before:
             self._state, known = hashlib.sha256(), 0

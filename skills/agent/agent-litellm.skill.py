@@ -20,6 +20,7 @@ frontmatter = {
                 "skillName": {"type": "string", "description": "The skill that the agent works for."},
                 "tools": {"type": "array", "description": "Schemas of the native tools."},
                 "history": {"type": "array", "description": "Earlier messages."},
+                "answerSchema": {"type": "object", "description": "A JSON Schema that its texts are held to."},
             },
             "required": ["prompt"],
             "additionalProperties": False,

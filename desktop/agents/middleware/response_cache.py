@@ -117,6 +117,7 @@ class ResponseCache:
             "messages": [[message.role, [to_plain(block) for block in message.blocks]] for message in request.messages],
             "tools": [dict(tool) for tool in request.tools],
             "settings": request.settings.plain(),
+            "schema": request.answer_schema,
         }
         text = json.dumps(asked, sort_keys=True, default=_plain)
         return hmac.new(self._secret, text.encode("utf-8", "replace"), hashlib.sha256).digest()

@@ -18,7 +18,7 @@ from desktop.domain.errors import ModelUnknown
 from desktop.domain.inboxes import InboxLog, MemoryInboxes
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.model_settings import UNSAID, ModelSettings, settings_from
-from desktop.domain.models import ModelClient, ModelRef
+from desktop.domain.models import HeldToSchemas, ModelClient, ModelRef, nothing_holds
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.meta import RunMeta
 from desktop.domain.runs.middleware import ChatContext, Middleware, Start, StartedBy
@@ -78,6 +78,8 @@ class Host:
     """What goes with ``model``, for agents that name none and say nothing else."""
     connected: Callable[[ModelRef], bool] = lambda _ref: True
     """Whether a model can be asked at all."""
+    held_to_schemas: HeldToSchemas = nothing_holds
+    """Whether a model's own structured output holds it to a schema."""
     budget: BudgetTracker
     """The budget of the run's branch."""
     system: Callable[[str, Sequence[Tool]], str]

@@ -22,7 +22,7 @@ from desktop.agents.skill.history import history_in
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
 from desktop.agents.skill.made_calls import Calls
 from desktop.agents.skill.nested_agent_scope import NestedAgentScope, nested_agent_scope
-from desktop.agents.skill.provider_port import callback_ref, provider_problem
+from desktop.agents.skill.provider_port import callback_ref, is_bundled, provider_problem
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
 from desktop.agents.skill.settings import NO_HISTORY, THREAD, PolicySettings, standing
 from desktop.agents.skill.trace import Delivery, TopicEvents, Trace, Whose
@@ -90,6 +90,7 @@ class _Agent:
         window = self._host.context_window(self._host.model)
         room = self._host.offers().room(window)
         visible = await visible_tools(self._host.pipeline.table, self._allowed, serving=served, room=room)
+        await self._hold(bool(visible.inlined))
         end: dict[str, Any] = {"status": "failed"}
         self._trace.mark("agent-start", {"skill": served, "provider": self._settings.provider})
         try:
@@ -101,6 +102,12 @@ class _Agent:
         finally:
             self._trace.mark("agent-complete", end)
         return value
+
+    async def _hold(self, with_tools: bool) -> None:
+        """Have the model's own structured output hold it to what was promised, where that goes (R-MOD-8)."""
+        contract, host = self._contract, self._host
+        if contract.strict is not None and is_bundled(host.pipeline.table, self._settings.provider):
+            contract.by_schema = await host.held_to_schemas(host.model, with_tools=with_tools)
 
     def _error_event(self, error: BaseException) -> str:
         """A task that was ended says nothing by itself: why it was is known to its token (R-LIM-5)."""
@@ -144,6 +151,7 @@ class _Agent:
             "skillName": self._served.run.tool.name,
             "tools": json.loads(json.dumps(tools, default=str)),
             "history": self._remembered,
+            **({"answerSchema": schema} if (schema := self._contract.answer_schema) is not None else {}),
         }
 
     async def _history(self) -> list[Any]:

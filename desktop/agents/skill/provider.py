@@ -180,9 +180,10 @@ class _ProviderRun:
         self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
         self._hook = Hook(ctx, args.get("hookRef"), host.spawn)
         self._tools = _Calls(host, ctx, self._hook, args.get("invokeRef"))
-        self._request = ModelRequest(
-            host.model, (), str(args.get("prompt") or ""), _schemas(args.get("tools")), host.request
-        )
+        prompt, tools = str(args.get("prompt") or ""), _schemas(args.get("tools"))
+        schema = args.get("answerSchema")
+        held = schema if isinstance(schema, Mapping) else None
+        self._request = ModelRequest(host.model, (), prompt, tools, host.request, held)
         self._numbers = MessageNumbers()
         asked = ChatMessage("user", (TextBlock(str(args.get("userMessage") or TASK)),))
         told = (*messages_from_plain(args.get("history")), asked)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import ExitStack
 from typing import Any
 
+from desktop.agents.skill.settings import PROVIDER
 from desktop.domain.errors import ConfigurationError, LimitReached, NotFound
 from desktop.domain.messages import Usage
 from desktop.domain.runs.limits import Limit
@@ -18,6 +19,9 @@ from desktop.skills.resolution.fabric import SkillFabric
 
 TRIES = 10
 """Times the rounds that a provider may ask the model in vain: repetitions are no rounds (R-LIM-6)."""
+
+LIBRARY = "library"
+"""The source of skills that the app brings along."""
 
 Callback = Callable[[Context, Mapping[str, Any]], Coroutine[Any, Any, Any]]
 
@@ -94,6 +98,12 @@ class ProviderRounds:
         if not isinstance(told, Mapping) or event.get("counted") is True or self._counted:
             return None
         return Usage.reported(told.get("inputTokens"), told.get("outputTokens"), cost=told.get("costUsd"))
+
+
+def is_bundled(table: ToolTable, name: str) -> bool:
+    """Whether the app's own round loop works under this name, and no skill of a person in its place (R-AG-3)."""
+    found = table.find(name)
+    return name == PROVIDER and (found is None or found.spec.source == LIBRARY)
 
 
 def provider_problem(table: ToolTable, name: str, listed: AllowedTools, serving: str) -> ConfigurationError | None:

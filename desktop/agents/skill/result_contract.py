@@ -11,6 +11,8 @@ native ``finish``                  no                          checked; offered 
 ``invoke('finish', …)`` in code
 ``context-manager``, op finish     no                          checked
 any of these                       yes                         refused; the native tool is not offered
+the answer of a model that is held either                      taken; no tool is offered for it
+to the schema (``by_schema``)
 a last text that is JSON and fits  either                      taken: it is the answer, and no operation
 =================================  ==========================  ==================================================
 """
@@ -30,6 +32,7 @@ from desktop.pipeline.names import AllowedTools, check_operation, may
 from desktop.pipeline.skill_context import Context, ServedContext
 from desktop.pipeline.skills.code_mode import FINISH, Finish
 from desktop.pipeline.validation import Validator
+from desktop.skills.schemas.strict import strict_form
 from desktop.skills.values.schemas import resolve_json_schema
 
 MAX_REMINDERS = 3
@@ -87,20 +90,39 @@ class DeclaredResult:
 
 @dataclass(slots=True)
 class ResultContract:
-    """The result that one agent at work owes. ``declared`` None: any value will do, and a text as well. ``allowed`` is
-    the agent's list, which may deny to finish; ``served`` hears of the value. ``done``: ``value`` was accepted."""
+    """The result that one agent at work owes."""
 
     declared: DeclaredResult | None
+    """What was promised; None: any value will do, and a text as well."""
     allowed: AllowedTools
+    """The agent's list, which may deny to finish."""
     mode: ToolMode = "direct"
+    """How the agent calls its tools."""
     served: ServedContext | None = None
+    """Hears of the value."""
+    by_schema: bool = False
+    """Whether its model is held to the schema by itself (R-MOD-8)."""
     done: bool = False
+    """Whether ``value`` was accepted."""
     value: Any = None
+    """The result."""
 
     @property
     def native(self) -> DeclaredResult | None:
         """What the native ``finish`` is offered for (R-RET-5); None: it is not."""
-        return self.declared if self.mode != "code" and may(self.allowed, FINISH) else None
+        offered = self.mode != "code" and not self.by_schema and may(self.allowed, FINISH)
+        return self.declared if offered else None
+
+    @property
+    def strict(self) -> dict[str, Any] | None:
+        """What a model that can be held to a schema is held to; None where nothing is promised, or not in this form."""
+        declared = self.declared if self.mode == "direct" else None
+        return strict_form(declared.parameters) if declared is not None else None
+
+    @property
+    def answer_schema(self) -> dict[str, Any] | None:
+        """The schema that goes with each request (R-MOD-8)."""
+        return self.strict if self.by_schema else None
 
     def takes(self, tool: Any) -> bool:
         """Whether a call of this name gives the result, offered or not: a value that fits is not lost."""
@@ -128,6 +150,8 @@ class ResultContract:
         is_json, value = json_of(text)
         if self.done or self.declared is None or not is_json:
             return False
+        if self.by_schema and self.declared.wrapped and isinstance(value, Mapping) and value.keys() == {"value"}:
+            value = value["value"]
         try:
             await self._accept(value)
         except ValidationFailure:
@@ -156,8 +180,9 @@ class ResultContract:
             return ""
         code = "ctx.manager.finish(value) in your code"
         by = {"direct": f"with the tool {FINISH}", "code": f"with {code}", "both": f"with the tool {FINISH} or {code}"}
-        how = by[self.mode] if may(self.allowed, FINISH) else "as your whole answer, in JSON"
-        return f"When you are done, give the result {how}. It has to fit this JSON Schema:\n{self.declared.text}"
+        how = by[self.mode] if may(self.allowed, FINISH) and not self.by_schema else "as your whole answer, in JSON"
+        schema = json.dumps(self.answer_schema) if self.by_schema else self.declared.text
+        return f"When you are done, give the result {how}. It has to fit this JSON Schema:\n{schema}"
 
     def reminder(self) -> str:
         """Asked for once more, with what was wrong (R-RET-2); "" when it was asked often enough."""

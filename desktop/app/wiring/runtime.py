@@ -214,6 +214,7 @@ async def _services(
         mask=redactor.mask_known,
         priced=priced,
         connected=models.reaches,
+        held_to_schemas=models.is_held_to_schemas,
         context_window=known_windows,
         token_scale=scales,
         has_documents=documents.has_any,

@@ -16,7 +16,7 @@ from desktop.domain.inboxes import InboxLog, MemoryInboxes, PostedMessage
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.model_settings import UNSAID, ModelSettings
-from desktop.domain.models import ModelClient, ModelRef
+from desktop.domain.models import HeldToSchemas, ModelClient, ModelRef, nothing_holds
 from desktop.domain.runs.events import RunWaiting
 from desktop.domain.runs.limits import USUAL_ROUNDS, Limit
 from desktop.domain.runs.meta import RunMeta
@@ -73,6 +73,8 @@ class Runtime:
     """Whether there is a connection for a model."""
     has_documents: Callable[[str], Awaitable[bool]] | None = None
     """Whether a thread has documents to read on in; None: none has."""
+    held_to_schemas: HeldToSchemas = nothing_holds
+    """Whether a model's own structured output holds it to a schema."""
     priced: Callable[[ModelRef], bool] = lambda _ref: True
     """Whether a model's cost will be told."""
     safety: SettingsProvider | None = None
@@ -190,6 +192,7 @@ def host_of(
         client=runtime.client,
         model=model,
         connected=runtime.connected,
+        held_to_schemas=runtime.held_to_schemas,
         settings=said,
         usual=usual,
         request=said.over(usual),

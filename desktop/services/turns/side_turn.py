@@ -17,9 +17,9 @@ from desktop.agents.skill.calls import CallPort, CodeCalls
 from desktop.agents.skill.history import strategies_of
 from desktop.agents.skill.host import HOST, PERMISSIONS
 from desktop.agents.skill.persistence import thread_context
+from desktop.agents.skill.provider_port import is_bundled
 from desktop.agents.skill.provider_turn import AGENT, SkillProvider, SkillTurn
 from desktop.agents.skill.result_contract import ResultContract
-from desktop.agents.skill.settings import PROVIDER
 from desktop.agents.skill.trace import Delivery, TopicEvents, Whose
 from desktop.agents.skill.turn_events import TurnEvents
 from desktop.agents.turn import AgentTurn, Provider, TurnInput, TurnServices, TurnSpec
@@ -53,6 +53,7 @@ from desktop.services.turns.spec import (
     brought_in,
     check_stops,
     contract_of,
+    held,
     prompt_text,
     ready,
     request_of,
@@ -62,9 +63,6 @@ from desktop.services.turns.stops import SideStops
 from desktop.services.turns.toolbox import Toolbox
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.topics import TopicListener
-
-LIBRARY = "library"
-"""The source of skills that the app brings along."""
 
 _log = logging.getLogger(__name__)
 Opened = tuple[ResultContract, CallPort]
@@ -114,6 +112,7 @@ class SideTurn:
         self.spec = replace(self.spec, project=self.meta.project)
         self._cut = self.unfinished is not None and self.unfinished.cut
         side = await with_what_is_there(runtime, await ready(runtime, self.spec), self.meta.thread_id)
+        side = await held(runtime, side)
         await check_stops(runtime, side)
         if self.meta.uncertain is None:  # else its caller's hold
             found = await find_uncertain(runtime.store, self.meta.thread_id, given.messages)
@@ -303,8 +302,7 @@ class SideTurn:
         person's own skill stands in the place of the bundled one."""
         runtime, name = self.runtime, side.settings.provider
         await runtime.skills.table.bring(name)
-        found = runtime.pipeline.table.find(name)
-        if name == PROVIDER and (found is None or found.spec.source == LIBRARY):
+        if is_bundled(runtime.pipeline.table, name):
             return AgentTurn(spec, services, self.meta)
         skill = SkillProvider(
             name=name,

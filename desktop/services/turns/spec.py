@@ -13,6 +13,7 @@ from typing import Any
 
 from desktop.agents.skill.discovery import Visible, not_itself, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
+from desktop.agents.skill.provider_port import is_bundled
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
 from desktop.agents.skill.settings import PolicySettings, ToolMode, named_model
 from desktop.domain.definitions import SideDefinition, SideName
@@ -117,6 +118,8 @@ class ResolvedSide:
     """What its prompt says below ``model``."""
     cascade: Cascade
     """What the prompt's frontmatter comes to, with what stands above it."""
+    by_schema: bool = False
+    """Whether its model is held to what the side promises by its own structured output (R-MOD-8)."""
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -195,6 +198,15 @@ async def ready(runtime: Runtime, spec: SideSpec) -> ResolvedSide:
     return ResolvedSide(spec, skill, allowed, caller, visible, settings, cascade)
 
 
+async def held(runtime: Runtime, side: ResolvedSide) -> ResolvedSide:
+    """The side, held to what it promises by its model's own structured output where that goes (R-MOD-8). May ask the
+    model's server what its models can do."""
+    if contract_of(runtime, side).strict is None or not is_bundled(runtime.pipeline.table, side.settings.provider):
+        return side
+    own = await runtime.held_to_schemas(side.spec.model, with_tools=bool(side.native))
+    return replace(side, by_schema=own)
+
+
 async def prompt_of(runtime: Runtime, spec: SideSpec) -> SkillDef:
     """The skill that is the side's prompt. Raises ConfigurationError when it is not there or not usable."""
     if spec.in_place is not None:
@@ -251,7 +263,7 @@ def contract_of(runtime: Runtime, side: ResolvedSide) -> ResultContract:
     returns, declared = promised_by(side.metadata), None
     if returns is not None:
         declared = DeclaredResult(returns, side.skill.name, runtime.pipeline.validator)
-    return ResultContract(declared, side.caller.allowed, side.mode)
+    return ResultContract(declared, side.caller.allowed, side.mode, by_schema=side.by_schema)
 
 
 def how_called(side: ResolvedSide, table: ToolTable) -> list[str]:
@@ -338,7 +350,7 @@ async def request_of(
     if side.mode != "direct":
         schemas.append(code_tool())
         system = f"{system}\n{document(side.visible, runtime.pipeline)}"
-    return ModelRequest(spec.model, (), system, tuple(schemas), side.request)
+    return ModelRequest(spec.model, (), system, tuple(schemas), side.request, contract.answer_schema)
 
 
 async def _fitting(

@@ -55,8 +55,17 @@ def described(row: Mapping[str, Any]) -> dict[str, Any] | None:
         "hearing": row.get("supports_audio_input"),
         "settings": _settings(row),
         "efforts": _listed(levels_of(row)),
-        "structured": row.get("supports_response_schema"),
+        "structured": is_structured(row),
     }
+
+
+def is_structured(row: Mapping[str, Any]) -> bool | None:
+    """Where the library would do it by a tool that has to be called, other tools could not be."""
+    maker = str(row.get("litellm_provider"))
+    if maker.startswith(("anthropic", "bedrock")):
+        return row.get("supports_native_structured_output") is True
+    found = row.get("supports_response_schema")
+    return found if isinstance(found, bool) else None
 
 
 def _settings(row: Mapping[str, Any]) -> dict[str, bool]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.workers.model_host.capabilities import EFFORTS, levels_of, row_of
+from desktop.workers.model_host.capabilities import EFFORTS, is_structured, levels_of, row_of
 
 ARGUMENTS = {
     "temperature": "temperature",
@@ -28,6 +28,8 @@ TOP_K = frozenset(
     "openai_compatible".split()
 )
 """Providers whose format has ``top_k``."""
+MADE_A_TOOL = frozenset({"anthropic", "bedrock", "bedrock_access_key"})
+"""Providers for whose other models the library makes a schema a tool."""
 REGIONAL = frozenset({"bedrock", "bedrock_access_key"})
 _REGION = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 """No more: the address that the key is sent to is made of it."""
@@ -158,6 +160,16 @@ def _mapped(library: Any, params: Mapping[str, Any], wanted: Mapping[str, Any]) 
     except Exception:  # the boundary of a foreign library: the request itself will say what is wrong
         return dict(wanted)
     return dict(found)
+
+
+def response_format(library: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """What holds the model's texts to the request's ``schema``; nothing where the library would make it a tool that has
+    to be called, so that no other could be."""
+    schema, row = params.get("schema"), row_of(library, str(params.get("table") or ""))
+    if not isinstance(schema, dict) or (params.get("provider") in MADE_A_TOOL and is_structured(row) is not True):
+        return {}
+    named = {"name": "result", "schema": schema, "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 
 def _take(made: RequestSettings, wanted: dict[str, Any], provider: str) -> None:

@@ -23,7 +23,7 @@ from desktop.workers.model_host.capabilities import row_of
 from desktop.workers.model_host.failures import failure
 from desktop.workers.model_host.library import Library
 from desktop.workers.model_host.limits import ANSWER_MAX, REASONING_MAX
-from desktop.workers.model_host.request_settings import request_settings
+from desktop.workers.model_host.request_settings import request_settings, response_format
 from desktop.workers.model_host.wire import thinking
 from desktop.workers.model_host.wire.caching import mark
 from desktop.workers.model_host.wire.prompt import to_wire
@@ -128,7 +128,8 @@ class Streamer:
             settings = request_settings(library, call.params)
             if settings.left_out:
                 await call.emit({"k": "left", "n": settings.left_out})
-            made = _arguments(call.params, messages, settings.arguments)
+            said = settings.arguments | response_format(library, call.params)
+            made = _arguments(call.params, messages, said)
             thinking.ask_sealed(library, made)
             mark(made, str(call.params.get("provider")), row_of(library, str(call.params.get("table") or "")))
             response = await _within(library.acompletion(**made), idle)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.model_settings import UNSAID, ModelSettings
+from desktop.domain.models import ModelRef
 from desktop.models.scripted import ScriptedModel, calls, says
 from tests.unit.library.kit import LibraryBench
 
@@ -101,3 +102,61 @@ async def test_what_a_person_said_for_the_chat_stands_over_a_skill_and_the_agent
         ("test/scripted", ModelSettings(temperature=0.9, effort="low", seed=3)),
         ("other/big", ModelSettings(temperature=0.9)),
     ]
+
+
+# -- a promised value by the model's own structured output
+
+RETURNS = "  returns:\n    type: object\n    properties: {count: {type: integer}}\n    required: [count]\n"
+CLOSED = {
+    "type": "object",
+    "properties": {"count": {"type": "integer"}},
+    "required": ["count"],
+    "additionalProperties": False,
+}
+
+
+def promising(
+    tmp_path: Path, *rounds: Any, returns: str = RETURNS, model: str = "{}", held: bool = True
+) -> LibraryBench:
+    bench = LibraryBench(tmp_path, model=ScriptedModel(rounds))
+    bench.write("one.skill.md", SKILL.format(name="one", model="{}", more=returns).replace("named silent", '""'))
+
+    async def held_to_schemas(ref: ModelRef, *, with_tools: bool) -> bool:
+        return held and not with_tools
+
+    bench.lent = {"held_to_schemas": held_to_schemas}
+    return bench
+
+
+@pytest.mark.spec("R-MOD-8")
+async def test_a_model_that_can_be_held_to_a_schema_gives_the_value_as_its_answer(tmp_path: Path) -> None:
+    bench = promising(tmp_path, says('{"count": 3}'))
+    assert (await bench.call("one")).result.structured == {"count": 3}
+    (request,) = bench.model.requests
+    assert (request.answer_schema, request.tools) == (CLOSED, ())
+    assert "as your whole answer, in JSON" in request.system
+
+
+@pytest.mark.spec("R-MOD-8", "R-RET-3")
+async def test_what_it_gives_is_checked_all_the_same(tmp_path: Path) -> None:
+    bench = promising(tmp_path, says('{"count": "three"}'), says("so sorry"), says('{"count": 3}'))
+    assert (await bench.call("one")).result.structured == {"count": 3}
+    reminders = [request.messages[-1].text for request in bench.model.requests[1:]]
+    assert ["as your whole answer, in JSON" in text for text in reminders] == [True, True]
+
+
+@pytest.mark.spec("R-MOD-8", "R-RET-6")
+async def test_a_promised_value_that_is_no_object_is_unwrapped(tmp_path: Path) -> None:
+    bench = promising(tmp_path, says('{"value": ["a"]}'), returns="  returns: {type: array, items: {type: string}}\n")
+    assert (await bench.call("one")).result.structured == ["a"]
+
+
+@pytest.mark.parametrize("case", ["another model", "a schema that cannot be closed"])
+@pytest.mark.spec("R-MOD-8", "R-RET-5")
+async def test_otherwise_the_tool_takes_the_value(tmp_path: Path, case: str) -> None:
+    returns = RETURNS.replace("required: [count]", "required: []") if case.startswith("a schema") else RETURNS
+    bench = promising(tmp_path, calls("finish", {"count": 3}), returns=returns, held=case != "another model")
+    assert (await bench.call("one")).result.structured == {"count": 3}
+    (request,) = bench.model.requests
+    assert request.answer_schema is None
+    assert "finish" in [tool["name"] for tool in request.tools]

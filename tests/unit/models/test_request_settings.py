@@ -1,11 +1,12 @@
 """Settings of a request as they really arrive: the client over a real host, at a server of ours in every format."""
 
+import json
 from typing import Any
 
 import pytest
 
 from desktop.domain.model_settings import ModelSettings
-from desktop.domain.models import Connection, SettingsLeftOut
+from desktop.domain.models import Connection, ModelRef, SettingsLeftOut
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.meta import RunMeta
 from desktop.models.providers import BEDROCK_ACCESS
@@ -267,3 +268,81 @@ async def test_what_a_model_takes_in_part_is_fitted_to_it(
     left: tuple[str, ...],
 ) -> None:
     assert await sent(host, provider, kind, model, settings) == (arrived, left)
+
+
+# -- what a promised value is held to
+
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
+BY_NAME = {"type": "json_schema", "json_schema": {"name": "result", "schema": SCHEMA, "strict": True}}
+
+
+FORMAT = {"response_format": BY_NAME}
+BEDROCK = {"type": "json_schema", "structure": {"jsonSchema": {"name": "result", "schema": json.dumps(SCHEMA)}}}
+GEMINI = {"response_mime_type": "application/json", "response_json_schema": SCHEMA}
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "arrived"),
+    [
+        ("openai", "gpt-4o", FORMAT),
+        (
+            "openai",
+            "gpt-5-codex",
+            {"text": {"format": {"type": "json_schema", "name": "result", "schema": SCHEMA, "strict": True}}},
+        ),
+        ("anthropic", "claude-sonnet-4-5", {"output_format": {"type": "json_schema", "schema": SCHEMA}}),
+        ("anthropic", "claude-3-5-haiku-20241022", {}),
+        ("bedrock", CLAUDE, {"outputConfig": {"textFormat": BEDROCK}}),
+        ("bedrock", "amazon.nova-pro-v1:0", {}),
+        ("gemini", "gemini-2.5-flash", {"generationConfig": GEMINI}),
+        ("ollama", "qwen3:30b", {"format": SCHEMA}),
+        ("lmstudio", "some-model", FORMAT),
+        ("llamacpp", "some-model", FORMAT),
+        ("vllm", "some-model", FORMAT),
+        ("openrouter", "openai/gpt-5", FORMAT),
+        ("mistral", "mistral-large-latest", FORMAT),
+    ],
+)
+@pytest.mark.spec("R-MOD-8")
+async def test_the_schema_of_a_promised_value_arrives_where_it_forces_no_tool(
+    host: ChildProcess, provider: ProviderSpace, kind: str, model: str, arrived: dict[str, Any]
+) -> None:
+    models = models_over(host, connected(provider, kind))
+    await collect(models, request(f"{kind}/{model}"))
+    await collect(models, request(f"{kind}/{model}", answer_schema=SCHEMA))
+    plain, body = (one["body"] for one in provider.requests())
+    assert added(plain, body) == arrived
+
+
+@pytest.mark.spec("R-MOD-8")
+async def test_a_model_is_held_to_a_schema_where_its_server_or_the_table_says_so(
+    host: ChildProcess, provider: ProviderSpace
+) -> None:
+    rows = [{"id": name} for name in ("gpt-4o", "gpt-4", "claude-sonnet-4-5", "claude-3-5-haiku-20241022")]
+    provider.local(
+        list={"body": {"data": rows}}, ollama={"models": [{"name": "qwen3", "capabilities": ["completion"]}]}
+    )
+    kinds = ("openai", "anthropic", "ollama", "openai_compatible")
+    models = models_over(host, *(connected(provider, kind) for kind in kinds))
+    refs = (
+        "openai/gpt-4o",
+        "openai/gpt-4",
+        "anthropic/claude-sonnet-4-5",
+        "anthropic/claude-3-5-haiku-20241022",
+        "ollama/qwen3",
+        "openai_compatible/gpt-4o",
+        "gone/m",
+    )
+    held = {
+        ref: [await models.is_held_to_schemas(ModelRef.parse(ref), with_tools=tools) for tools in (False, True)]
+        for ref in refs
+    }
+    assert held == {
+        "openai/gpt-4o": [True, True],
+        "openai/gpt-4": [False, False],
+        "anthropic/claude-sonnet-4-5": [True, True],
+        "anthropic/claude-3-5-haiku-20241022": [False, False],
+        "ollama/qwen3": [True, False],
+        "openai_compatible/gpt-4o": [False, False],
+        "gone/m": [False, False],
+    }

@@ -7,6 +7,7 @@ import pytest
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.model_settings import UNSAID, ModelSettings
+from desktop.domain.models import ModelRef
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.debates.setup import definition_of, from_plain, setup_of, to_plain
 from desktop.services.definitions.book import AgentBook
@@ -165,3 +166,25 @@ async def test_settings_of_a_chat_that_another_version_wrote_are_read_as_far_as_
         assert await made.service.model_settings(thread) == ModelSettings(seed=3)
         await made.store.state.put(key=f"settings:{thread}", value=["odd"])
         assert await made.service.model_settings(thread) == UNSAID
+
+
+@pytest.mark.spec("R-MOD-8")
+async def test_the_agent_of_a_chat_is_held_to_what_its_prompt_promises(tmp_path: Path) -> None:
+    model = ScriptedModel([says('{"winner": "c"}'), says('{"winner": "a"}')])
+    promised = "metadata:\n  returns:\n    type: object\n    properties: {winner: {type: string, enum: [a, b]}}\n"
+    own = prompts(tmp_path / "skills", works=f'allowed-tools: ""\n{promised}    required: [winner]')
+    beside: list[bool] = []
+
+    async def held_to_schemas(_ref: ModelRef, *, with_tools: bool) -> bool:
+        beside.append(with_tools)
+        return True
+
+    options = {"agents": agent(prompt="works"), "roots": (own, SearchRoot(str(ROOT / "skills"), "library"))}
+    async with world(tmp_path, model, held_to_schemas=held_to_schemas, **options) as made:
+        await made.ask(await made.thread(), "Who?")
+        assert made.ends()[0].reason == "stop_tool"
+    winner = {"type": "string", "enum": ["a", "b"]}
+    closed = {"type": "object", "properties": {"winner": winner}, "required": ["winner"], "additionalProperties": False}
+    assert [(one.answer_schema, one.tools) for one in model.requests] == [(closed, ())] * 2
+    assert "What you gave was not accepted" in model.requests[1].messages[-1].text
+    assert beside == [False]
