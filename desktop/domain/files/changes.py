@@ -90,6 +90,9 @@ class ChangeConflict:
     """What is the matter, as a sentence."""
 
 
+MOST_KEPT = 20_000
+"""Changes of one call that are kept for undoing; of one with more, nothing is."""
+TOO_MANY = "these are more files than are kept for undoing"
 NotKept = Literal["", "too big", "too many", "a key", "no room", "unreadable"]
 """Why the content of a file was not kept, so that its change cannot be undone."""
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.approval.permission import PermissionRequest
+from desktop.domain.files.changes import MOST_KEPT
 from desktop.domain.files.outcomes import LeftOut, LeftOutKind, OutcomeReading
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.text.words import count_words
@@ -22,6 +23,7 @@ NOTHING_REAL = "It ran in a copy. Nothing is real yet."
 TAKE = "Here is what it did; you take over all, some or none of it."
 NOTHING_DONE = "It changed no file. Here is what it wrote; you pass it on to the model or not."
 BEYOND = "It changed {many} files more than can be looked at one by one, so it can only be dropped."
+LASTING = "To take over more than {most} of these cannot be undone: what was there is kept of no more."
 MOST_NAMED, MOST_HOSTS = 4, 10
 _ENDED = {"timeout": "stopped at its time limit", "memory": "ended: too much memory", "disk": "ended: its copy is full"}
 _LEFT: Mapping[LeftOutKind, str] = {
@@ -94,8 +96,10 @@ def left_words(left: LeftOut) -> str:
 
 
 def says_more(reading: OutcomeReading) -> str:
-    """Why nothing of it can be taken over, or ""."""
-    return BEYOND.format(many=f"{reading.beyond:,}") if reading.beyond else ""
+    """Why nothing of it can be taken over, or why that could not be undone, or ""."""
+    if reading.beyond:
+        return BEYOND.format(many=f"{reading.beyond:,}")
+    return LASTING.format(most=f"{MOST_KEPT:,}") if len(reading.changes) > MOST_KEPT else ""
 
 
 def brief_words(request: PermissionRequest) -> str:

@@ -19,6 +19,8 @@ from typing import Any, BinaryIO, Protocol, TypeVar
 from desktop.domain.errors import BoundaryViolation, CannotBeUndone, KnownError, ToolFailure
 from desktop.domain.files.changes import (
     ABSENT,
+    MOST_KEPT,
+    TOO_MANY,
     ChangeApplier,
     ChangeConflict,
     ChangedFile,
@@ -41,11 +43,11 @@ from desktop.store.changes import ChangeRepository
 from desktop.store.kept_files import KeptFiles
 
 T = TypeVar("T")
-FILE_CAP, CALL_CAP, MOST_FILES = 32_000_000, 256_000_000, 20_000
-"""Bytes of one content, bytes of all contents of one call, and files of one call that are kept."""
+FILE_CAP, CALL_CAP = 32_000_000, 256_000_000
+"""Bytes of one content, and bytes of all contents of one call, that are kept."""
 NOT_KEPT: Mapping[NotKept, str] = {
     "too big": "a file is too big to be kept for undoing",
-    "too many": "these are more files than are kept for undoing",
+    "too many": TOO_MANY,
     "a key": "a file holds a key, and is kept nowhere",
     "no room": "it is more than is kept for undoing",
     "unreadable": "what is there cannot be read, so it cannot be kept for undoing",
@@ -316,8 +318,8 @@ class _Images:
 
     def keep(self, changes: Sequence[FileChange]) -> tuple[ChangedFile, ...]:
         """What is kept of each change. Raises ToolFailure where the disk cannot take it: then nothing is changed."""
-        if len(changes) > MOST_FILES:
-            return tuple(ChangedFile(change, not_kept="too many") for change in changes[:MOST_FILES])
+        if len(changes) > MOST_KEPT:
+            return tuple(ChangedFile(change, not_kept="too many") for change in changes[:MOST_KEPT])
         many = len(changes) > _SINGLY
         try:
             found = tuple(self._kept(change, lasting=not many) for change in changes)

@@ -16,7 +16,7 @@ from typing import BinaryIO, Protocol
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import AuditEntry
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.files.changes import ABSENT, ChangeConflict, ChangeOrigin, FileChange, KeptChange
+from desktop.domain.files.changes import ABSENT, ChangeConflict, ChangedFile, ChangeOrigin, FileChange, KeptChange
 from desktop.domain.files.undo import ThreadChanges, UndoConflict, UndoneFile, UndoPreview
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.ids import new_id
@@ -149,10 +149,10 @@ class ChangesService:
         project = asked[-1].origin.project
         files = self._files.within(WorkPlace(project))
         read = self._reader()
-        by_path: dict[str, list[KeptChange]] = {path: [] for path in paths}
+        by_path: dict[str, list[tuple[KeptChange, ChangedFile]]] = {path: [] for path in paths}
         for record in history:
             for file in record.files:
-                by_path[file.change.path].append(record)
+                by_path[file.change.path].append((record, file))
         contents, room = PlannedContents(self._kept), [PREVIEW_TEXT]
         known = {file.change.before.digest for record in history for file in record.files}
         undos, shown = list[FileUndo](), dict[str, UndoneFile]()

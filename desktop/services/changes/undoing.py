@@ -47,13 +47,15 @@ class FileUndo:
 
 
 class FileHistory:
-    """The changes of one path from the oldest one that is undone on, of whatever thread."""
+    """The changes of one path from the oldest one that is undone on, of whatever thread, each with its record."""
 
-    def __init__(self, path: str, records: Sequence[KeptChange], undone: frozenset[str], read: Read) -> None:
+    def __init__(
+        self, path: str, records: Sequence[tuple[KeptChange, ChangedFile]], undone: frozenset[str], read: Read
+    ) -> None:
         self._path = path
         self._undone = undone
         self._read = read
-        self._records = [(one, file) for one in records for file in one.files if file.change.path == path]
+        self._records = records
 
     def undo(self, now: AtPath) -> FileUndo:
         """Take out all that is to be undone."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import RealFilesChanged, ToolAborted, ToolFailure
-from desktop.domain.files.changes import ChangeRecorder, FileChange
+from desktop.domain.files.changes import MOST_KEPT, TOO_MANY, ChangeRecorder, FileChange
 from desktop.domain.files.outcomes import CommandCopies, CommandCopy, CommandTraces, NoCopy, OutcomeReading
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -223,6 +223,7 @@ class CommandRehearsal:
             identity={},
             rehearsable=False,
             undoable=True,
+            not_undoable=TOO_MANY if len(reading.changes) > MOST_KEPT else "",
         )
 
     def _preview(self) -> Mapping[str, Any]:

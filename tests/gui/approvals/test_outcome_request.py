@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QPushButton
 from shots.outcomes import ROOT, SampleCopy, nothing_changed, outcome_request
 
-from desktop.domain.files.changes import ABSENT, FileChange, FileState
+from desktop.domain.files.changes import ABSENT, MOST_KEPT, FileChange, FileState
 from desktop.domain.files.outcomes import LineFigures, OutcomeReading
 from desktop.presenter.approvals.outcome_rows import OutcomeRows, TickedFile, TickedFolder, outcome_tree
 from desktop.ui.approvals.request.outcome_body import OutcomeBody
@@ -239,6 +239,18 @@ def test_a_folder_that_goes_with_its_files_is_in_what_is_taken_over() -> None:
     )
     rows.tick(rows.leaves[0], False)
     assert set(rows.taken() or ()) == {"/w/old", "/w/old/1", "/w/old/2"}
+
+
+@pytest.mark.spec("R-UND-1")
+async def test_more_than_can_be_undone_says_so_before_the_answer(bench: DialogBench) -> None:
+    request = outcome_request()
+    for many, said in ((MOST_KEPT, False), (MOST_KEPT + 1, True)):
+        preview = {**request.preview, "reading": tree({str(n): 1 for n in range(many)}), "copy": SampleCopy({})}
+        made = OutcomeBody(replace(request, preview=preview))
+        words = "To take over more than 20,000 of these cannot be undone"
+        assert any(words in notice.words for notice in made.findChildren(Notice)) is said
+        await until(lambda made=made: made.rows is not None, "it is laid out")
+        made.deleteLater()
 
 
 async def test_ten_thousand_files_are_laid_out_and_ticked(bench: DialogBench) -> None:

@@ -200,7 +200,7 @@ class OutcomeBody(QWidget):
 
 def _left_out(reading: OutcomeReading) -> list[Notice]:
     """What is not taken over, by name."""
-    found = [Notice("failed", words)] if (words := says_more(reading)) else []
+    found = [Notice("failed" if reading.beyond else "ask", words)] if (words := says_more(reading)) else []
     if reading.left_out:
         shown = "\n".join(left_words(left) for left in reading.left_out[:LEFT_SHOWN])
         more = len(reading.left_out) - LEFT_SHOWN

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import BoundaryViolation, CannotBeUndone, KnownError, StoreError, ToolFailure
-from desktop.domain.files.changes import ABSENT, ChangedFile, ChangeOrigin, FileChange, KeptChange
+from desktop.domain.files.changes import ABSENT, MOST_KEPT, ChangedFile, ChangeOrigin, FileChange, FileState, KeptChange
 from desktop.domain.safety import GuardedFiles
 from desktop.services.changes import recording
 from tests.harness.timeouts import WAIT_S
@@ -282,3 +282,21 @@ async def test_without_room_for_what_was_there_nothing_is_changed(calls: Calls) 
         await calls.write("notes.md", "after")
     assert (calls.root / "notes.md").read_text() == "before"
     assert Path(calls.root / "notes.md").exists()
+
+
+@pytest.mark.soak
+@pytest.mark.spec("R-UND-1", "R-UND-2")
+async def test_of_more_files_than_are_kept_all_are_made_and_none_is_undone(calls: Calls) -> None:
+    state = FileState("file", 0o644, 3, digest(b"new"))
+    paths = [str(calls.root / f"{number:05}") for number in range(MOST_KEPT + 1)]
+    changes = [FileChange(path, ABSENT, state) for path in paths]
+    assert await calls.recorder.commit(changes, KeptContents(b"new"), calls.context(tool="bash")) == ()
+    assert len(os.listdir(calls.root)) == len(paths)
+    (kept,) = await calls.store.changes.of_thread(thread_id="t")
+    assert {file.not_kept for file in kept.files} == {"too many"}
+    preview = await calls.undo(kept.change_id)
+    assert not preview.does_something
+    assert preview.conflicts == len(kept.files)
+    assert len(os.listdir(calls.root)) == len(paths), "not even a part"
+    with pytest.raises(CannotBeUndone, match="more files than are kept"):
+        await calls.recorder.make(changes, KeptContents(b"new"), ChangeOrigin("t"), (), whole=True)
