@@ -326,7 +326,7 @@ class ThreadPane(QFrame):
         rows: tuple[tuple[str, Callable[[], None]], ...] = (
             ("Rename\tF2", self.header.edit_title),
             ("Find in this chat\tCtrl+F", self.find_bar.begin),
-            ("Variables…", lambda: self._models.variables.look(chat.thread_id)),
+            ("Variables and model…", lambda: self._models.variables.look(chat.thread_id)),
             ("Export as Markdown", lambda: chat.export("md")),
             ("Export as a web page", lambda: chat.export("html")),
             ("Export as JSON", lambda: chat.export("json")),

@@ -37,7 +37,7 @@ class Variables(QObject):
 
         def answered(answer: str) -> None:
             if answer == "yes":
-                self._models.variables.save(variables.thread_id, dialog.typed)
+                self._models.variables.save(variables.thread_id, dialog.typed, dialog.settings.toPlainText())
 
         dialog.answered.connect(answered)
         dialog.open(dialog.area)

@@ -5,7 +5,16 @@ import time
 import pytest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from desktop.presenter.chat.thread_variables import MAX_SAID, lines_of, problems_in, variables_in
+from desktop.domain.model_settings import UNSAID, ModelSettings, read_settings
+from desktop.presenter.chat.thread_variables import (
+    MAX_SAID,
+    lines_of,
+    problems_in,
+    settings_in,
+    settings_lines,
+    settings_problems,
+    variables_in,
+)
 from desktop.ui.chat.variables_dialog import VariablesDialog
 from tests.gui.app.kit import HELLO
 from tests.harness.timeouts import HELD_S
@@ -25,7 +34,7 @@ async def test_a_chats_variables_are_written_in_its_menu_told_to_the_agent_and_u
     app.page.pane._show_menu()
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
-    next(action for action in menu.actions() if action.text() == "Variables…").trigger()
+    next(action for action in menu.actions() if action.text() == "Variables and model…").trigger()
     menu.close()
     await app.until_true(lambda: dialog_of(app), "the dialog")
     dialog = dialog_of(app)
@@ -34,14 +43,29 @@ async def test_a_chats_variables_are_written_in_its_menu_told_to_the_agent_and_u
     assert not dialog.buttons["yes"].isEnabled()
     assert "keep it in Settings, Keyring" in dialog.area.accessibleDescription()
     dialog.area.setPlainText("CITY=Oslo\n# a note\n\nUNIT = metre")
+    dialog.settings.setPlainText("temperature=hot")
+    assert not dialog.buttons["yes"].isEnabled()
+    assert "temperature has to be a number from 0 to 2" in dialog.settings.accessibleDescription()
+    dialog.settings.setPlainText('temperature=0.2\nstop=["END"]')
     dialog.buttons["yes"].click()
     service, thread = app.models.services.chats, app.models.chat.thread_id
-    await app.until_true(lambda: "are saved" in app.page.toast.text, "the sentence")
+    await app.until_true(lambda: "is saved" in app.page.toast.text, "the sentence")
     assert await service.environment(thread) == {"CITY": "Oslo", "UNIT": "metre"}
+    assert await service.model_settings(thread) == ModelSettings(temperature=0.2, stop=("END",))
     app.page.toast._undo.click()
     await app.until_true(lambda: "as they were" in app.page.toast.text, "the undo")
     assert await service.environment(thread) == {}
+    assert await service.model_settings(thread) == UNSAID
     assert [one.thread_id for one in app.models.threads.threads] == [thread], "no thread was meant by that"
+
+
+@pytest.mark.spec("R-MOD-1")
+def test_settings_of_the_model_are_lines_too() -> None:
+    whole = ModelSettings(0.0, 0.5, 3, 10, 0, ("a", "b=c"), "low", "eu-west-1")
+    assert read_settings(settings_in(settings_lines(whole))) == (whole, ())
+    wrong = settings_problems("temprature=1\nseed\ntop_p=2")
+    for told in ("there is no setting temprature", "seed: write NAME=value", "top_p has to be a number"):
+        assert told in wrong
 
 
 def test_lines_say_the_same_when_they_are_read_again() -> None:
