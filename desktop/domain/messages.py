@@ -139,6 +139,7 @@ class DocumentBlock(FileBlock):
     more: str = ""
     """What of it is not in ``text``, and how it is asked for; "": all of it is there."""
     kind: Literal["file", "given", "document"] = "document"
+    """Tells blocks apart in JSON."""
 
     @property
     def as_read(self) -> str:

@@ -79,8 +79,8 @@ from desktop.supervision.askers import Askers
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
+from desktop.tools.builtin.read_document import ReadDocument
 from desktop.tools.cli.tools import CliTools
-from desktop.tools.documents.read_document import ReadDocument
 from desktop.tools.mcp.servers import McpServers
 from desktop.workers.model_child import model_host
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.errors import KnownError
+from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.messages import Block, FileBlock
 from desktop.presenter.chat.attachments import COUNT_LIMIT, image_block, read_attachment, read_document
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class AttachesDocuments(Protocol):
     """What reads documents."""
 
-    async def attach(self, name: str, data: bytes, room: int) -> Sequence[Block]:
+    def attach(self, name: str, data: bytes, room: int) -> Coroutine[Any, Any, Sequence[Block]]:
         """What goes with a message: the document, up to ``room`` characters of its text, and pictures of its pages."""
         ...
 
@@ -38,7 +38,7 @@ class AttachingViewModel(QObject):
         self._bridge = bridge
         self._documents = documents
         self._room = room
-        self._work: set[asyncio.Task[object]] = set()
+        self._work: set[asyncio.Future[Sequence[Block]]] = set()
 
     def files(self, paths: tuple[str, ...]) -> None:
         """Read files; folders, devices and too large ones are refused by name."""
@@ -66,7 +66,8 @@ class AttachingViewModel(QObject):
         if data is None:
             return [await self._bridge.in_thread(read_attachment, path)]
         name = Path(path).name
-        work = asyncio.ensure_future(self._documents.attach(name, data, self._room()))
+        reading = self._documents.attach(name, data, self._room())
+        work = self._bridge.spawn(reading, name="read a document", on_error=_told_by_the_reader)
         self._work.add(work)
         self.reading.emit(f"Reading {name}")
         try:
@@ -98,3 +99,7 @@ class AttachingViewModel(QObject):
     def text(self, text: str) -> None:
         """Pasted text that is too long for the composer travels as a file."""
         self.ready.emit(FileBlock("pasted text.txt", text))
+
+
+def _told_by_the_reader(_error: AssentError) -> None:
+    """Who waits for the document is told, and says it."""

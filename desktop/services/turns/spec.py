@@ -38,7 +38,7 @@ from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import JobTerms, ReadOnly, list_of_job
 from desktop.skills.cascade.effective import Cascade
 from desktop.supervision.budgets import BudgetTracker
-from desktop.tools.documents.read_document import READ_DOCUMENT
+from desktop.tools.builtin.read_document import READ_DOCUMENT
 
 NO_CONTEXT: Mapping[str, Any] = {}
 SIDE_LIMIT = Limit("maxSteps", 50, "the default of a side")

@@ -9,10 +9,10 @@ from desktop.domain.tools import ToolSpec
 from desktop.tools.builtin.edit_file import EDIT_FILE
 from desktop.tools.builtin.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE
 from desktop.tools.builtin.finding import FIND_FILES, FIND_TEXT
+from desktop.tools.builtin.read_document import READ_DOCUMENT
 from desktop.tools.builtin.shell import BASH
 from desktop.tools.builtin.web_fetch import WEB_FETCH
 from desktop.tools.builtin.web_search import WEB_SEARCH
-from desktop.tools.documents.read_document import READ_DOCUMENT
 
 _SPECS = (
     READ_FILE,

@@ -16,11 +16,12 @@ from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.common.exporting import file_name
 from desktop.ui.chat.composer.view import Composer
+from desktop.ui.chat.documents import DocumentBeside
 from desktop.ui.chat.edge import EdgeChip
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.projects import ProjectChip
-from desktop.ui.chat.side import AGENTS, CHANGES, DOCUMENT, TRACE, SidePanels
+from desktop.ui.chat.side import AGENTS, CHANGES, TRACE, SidePanels
 from desktop.ui.chat.thread_pane import ThreadPane
 from desktop.ui.chat.threads.pane import ThreadList
 from desktop.ui.chat.variables import Variables
@@ -110,9 +111,8 @@ class ChatPage(QWidget):
         self._room = QWidget()
         self._room.hide()
         row.addWidget(self._room)
-        self.side = SidePanels(
-            self, models.trace, models.run_tree, self.first_focus, changes=models.changes, document=models.document
-        )
+        self.side = SidePanels(self, models.trace, models.run_tree, self.first_focus, changes=models.changes)
+        self._documents = DocumentBeside(models, self.side, self.toast)
         self.pane.foot.installEventFilter(self)
         self._connect()
 
@@ -128,9 +128,6 @@ class ChatPage(QWidget):
         models.threads.open_requested.connect(self.open)
         chat.announced.connect(self.toast.say)
         models.attaching.refused.connect(self.toast.say)
-        models.document.opened.connect(lambda: self.side.show(DOCUMENT))
-        models.document.said.connect(self.toast.say)
-        chat.opened.connect(self._leave_document)
         self.threads.opened.connect(self.open)
         self.threads.keys_left.connect(lambda: self.pane.foot.composer.text.setFocus(Qt.FocusReason.MouseFocusReason))
         self.threads.debate_wanted.connect(self.debate_wanted)
@@ -168,7 +165,6 @@ class ChatPage(QWidget):
         header.changes.clicked.connect(self.toggle_changes)
         side.changed.connect(self._side_changed)
         side.said.connect(self.toast.say)
-        side.save_wanted.connect(self._save_original)
         side.card_wanted.connect(self._show_card)
         side.activity_wanted.connect(lambda tool: self.activity_wanted.emit(self._models.chat.thread_id, tool))
         side.request_wanted.connect(self._show_request)
@@ -266,14 +262,6 @@ class ChatPage(QWidget):
         """``trace``, ``agents``, ``changes`` or nothing beside the thread."""
         if not self.side.show(name):
             self.pane.header.show_side(name)
-
-    def _leave_document(self, _thread: str) -> None:
-        """Documents are a chat's own."""
-        if self.side.shown == DOCUMENT:
-            self.show_side("")
-
-    def _save_original(self, path: str, data: bytes) -> None:
-        self._models.chat.save_file(path, lambda: data)
 
     def _side_changed(self, name: str) -> None:
         self.pane.header.show_side(name)

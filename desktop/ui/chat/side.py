@@ -63,12 +63,11 @@ class SidePanels(QObject):
         give_back: Callable[[], QWidget],
         beside: int = BESIDE,
         changes: ChangesViewModel | None = None,
-        document: DocumentViewModel | None = None,
     ) -> None:
         super().__init__(page)
         self._page, self._give_back, self._beside = page, give_back, beside
         self._trace_model, self._agents_model, self._changes_model = trace, agents, changes
-        self._document_model = document
+        self.document_model: DocumentViewModel | None = None
         self.trace: TracePanel | None = None
         self.agents: RunPanel | None = None
         self.changes: ChangesPanel | None = None
@@ -149,8 +148,8 @@ class SidePanels(QObject):
             self.agents = self._make_agents()
         elif name == CHANGES and self.changes is None and self._changes_model is not None:
             self.changes = self._make_changes(self._changes_model)
-        elif name == DOCUMENT and self.document is None and self._document_model is not None:
-            self.document = self._make_document(self._document_model)
+        elif name == DOCUMENT and self.document is None and self.document_model is not None:
+            self.document = self._make_document(self.document_model)
         return self._panels.get(name)
 
     def _make_trace(self, model: TraceViewModel) -> TracePanel:

@@ -39,13 +39,13 @@ class DocumentPanel(QFrame):
         self._document = document
         self.setProperty("pane", "side")
         self.setAccessibleName("Document")
-        self.head = _Head()
+        self.head = _DocumentHead()
         self.bar = _Bar()
         self.page = _Page()
         self.text = MonoView("What the model read", wrap=True)
         self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.problem = EmptyState("file", "This page cannot be shown", "")
-        self._scroll = _Scrolled(self.page)
+        self._scroll = _PageScroll(self.page)
         self._pages = QStackedWidget()
         for widget in (self._scroll, self.text, self.problem):
             self._pages.addWidget(widget)
@@ -53,7 +53,7 @@ class DocumentPanel(QFrame):
         column.addWidget(self.head)
         column.addWidget(self.bar)
         column.addWidget(self._pages, 1)
-        column.addWidget(_Foot())
+        column.addWidget(_DocumentFoot())
         self._connect()
         self.refresh()
 
@@ -125,7 +125,7 @@ class DocumentPanel(QFrame):
         dialog.open()
 
 
-class _Head(QFrame):
+class _DocumentHead(QFrame):
     """The name of the document."""
 
     tabs = None
@@ -188,7 +188,7 @@ class _Bar(QFrame):
         self.views.set_value(now.view)
 
 
-class _Foot(QFrame):
+class _DocumentFoot(QFrame):
     """What may be trusted."""
 
     def __init__(self) -> None:
@@ -199,7 +199,7 @@ class _Foot(QFrame):
         row.addWidget(Text(FOOT, "small", "2", elide="right"), 1)
 
 
-class _Scrolled(QScrollArea):
+class _PageScroll(QScrollArea):
     """The page, as wide as there is room. ``resized`` with the width of the page."""
 
     resized = Signal(int)

@@ -7,6 +7,8 @@ from desktop.workers.document_host.reading import FlowDocument, hidden, one_line
 from desktop.workers.document_host.xml import TEXT, Element, for_each
 from desktop.workers.inside import CallError
 
+_HELD_BLOCKS = frozenset(("frame", "text-box", "custom-shape", "rect", "g", "line", "numbered-paragraph"))
+"""What stands between paragraphs, and may hold text."""
 REPEATED = 100
 """A cell that stands so often in a row stands there once."""
 
@@ -63,6 +65,8 @@ class OpenText(FlowDocument):
                 self._block(child, depth)
         elif name == "soft-page-break":
             self._page_break()
+        elif name in _HELD_BLOCKS and (words := one_line(self._words(element))):
+            self.add(words)
 
     def _paragraph(self, element: Element, depth: int) -> None:
         words = self._words(element).strip()
@@ -90,6 +94,8 @@ class OpenText(FlowDocument):
                     self.add("  " * min(depth, 8) + mark + words)
                 elif child.name == "list":
                     self._list(child, depth + 1)
+                elif child.name == "table":
+                    self._block(child, depth)
 
     def _rows(self, table: Element) -> list[list[str]]:
         rows = []
@@ -148,6 +154,8 @@ class OpenText(FlowDocument):
         if name in ("desc", "title"):
             return f" (picture: {one_line(child.text)}) " if child.text.strip() else ""
         words = self._words(child)
+        if name in ("p", "h", "table-cell", "list-item"):  # in a frame, or in a table inside one
+            return f" {words} "
         return hidden("Hidden", words) if child.get("style-name") in self._unseen and name == "span" else words
 
 

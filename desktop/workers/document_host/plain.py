@@ -92,7 +92,7 @@ class Notebook(DocumentFile):
             whole = json.loads(decoded(data, "application/json"))
             cells = whole.get("cells")
             if cells is None:  # the format before 2015
-                cells = [cell for sheet in whole["worksheets"] for cell in sheet["cells"]]
+                cells = [cell for sheet in whole["worksheets"] for cell in sheet.get("cells", ())]
             self._cells = [cell for cell in cells if isinstance(cell, dict)]
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
             raise broken("notebook") from None

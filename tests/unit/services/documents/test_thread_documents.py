@@ -20,7 +20,7 @@ from desktop.models.outgoing import parts
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.services.documents.service import DocumentService, cite_name, room_in
-from desktop.tools.documents.read_document import ReadDocument
+from desktop.tools.builtin.read_document import ReadDocument
 from desktop.tools.documents.reader import DocumentReader
 from desktop.workers.document_child import document_host
 from tests.harness.documents import drawn, pdf
