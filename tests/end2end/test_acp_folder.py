@@ -59,6 +59,7 @@ async def test_a_thread_works_in_the_editors_folder_once_the_person_agreed_to_it
         last = [one for one in editor.updates("tool_call_update") if one["toolCallId"] == "call-2"][-1]
         assert str(project) in last["content"][0]["content"]["text"]
         assert (project / "made.txt").read_text() == "made\n"
+        assert "(inside the project)" in json.dumps(editor.asked[-1]["call"])
         write = next(one for one in editor.updates("tool_call") if one["title"].startswith("write-file"))
         assert write["locations"] == [{"path": str(project / "made.txt")}]
         other = str((await editor.conn.new_session(cwd=str(project), mcp_servers=[])).session_id)

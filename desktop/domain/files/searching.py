@@ -22,6 +22,8 @@ class SearchArea:
     """Paths below it that are closed."""
     closed_objects: tuple[tuple[int, int], ...] = ()
     """Device and inode of what is closed, whatever it is called there."""
+    left_out: bytes = b""
+    """What the person has git leave out everywhere, as such a list is written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from desktop.presenter.common.shown import arguments_text, shown_line
 from desktop.presenter.common.words import clock_s
 from desktop.tools.acp.asks import ASKS
 
+INSIDE = "inside the boundary"
 PATHS_SHOWN = 6
 ORIGINAL_SHOWN = 300
 """Characters of an argument that was changed; all of it is on the card of the call."""
@@ -179,12 +180,18 @@ def _version(request: PermissionRequest) -> Iterator[Fact]:
     yield Fact("Bound to", said, "words", mark="" if changed else "unchanged since" if known else "")
 
 
+def _inside(request: PermissionRequest, path: str) -> str:
+    """What the place of a file that is written is inside of."""
+    if request.preview.get("kind") != "diff":
+        return ""
+    return "inside the project" if request.project and f"{path}/".startswith(f"{request.project}/") else INSIDE
+
+
 def _paths(request: PermissionRequest) -> Iterator[Fact]:
     asked = request.arguments.get("path")
     if isinstance(asked, str):
         yield Fact("Path", asked)
-    mark = "inside the boundary" if request.preview.get("kind") == "diff" else ""
     for at, path in enumerate(request.paths[:PATHS_SHOWN]):
-        yield Fact("Really is" if not at else "", path, mark=mark)
+        yield Fact("Really is" if not at else "", path, mark=_inside(request, path))
     if len(request.paths) > PATHS_SHOWN:
         yield Fact("", f"and {len(request.paths) - PATHS_SHOWN} more, see Arguments", "quiet")

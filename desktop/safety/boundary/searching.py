@@ -15,6 +15,7 @@ from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access, PathVerdict
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.disk_snapshot import StatCache
+from desktop.safety.boundary.git_excludes import everywhere
 from desktop.safety.boundary.mounts import Mounts
 from desktop.safety.boundary.policy import BoundaryPolicy
 
@@ -51,7 +52,12 @@ class BoundarySearch:
             max(roots, key=len, default=root),
             tuple(dict.fromkeys(path for path in closed if paths.is_within(path, root))),
             tuple({(rule.identity.device, rule.identity.inode) for rule in rules if rule.identity is not None}),
+            everywhere(self._is_open),
         )
+
+    def _is_open(self, path: str) -> bool:
+        """Whether a file of the person's own settings is not denied to everything that works for them."""
+        return not self._policy.explain(path, Access.READ).rule.startswith("denied")
 
     def vouched(self, found: Sequence[FoundPath]) -> list[bool]:
         """Each path judged as it is now, in one look at the disk."""

@@ -39,7 +39,7 @@ _SYNTAX = (
 _GLOB = {"type": "string", "minLength": 1, "maxLength": 500}
 _SHARED = {
     "path": {**PATH_SCHEMA, "description": "Where to look: a folder with all below it. Default: where paths start."},
-    "ignored": {"type": "boolean", "description": "Also what a .gitignore leaves out."},
+    "ignored": {"type": "boolean", "description": "Also what git leaves out."},
     "limit": {"type": "integer", "minimum": 1, "maximum": MAX_FOUND, "description": "How many at most."},
     "skip": {"type": "integer", "minimum": 0, "maximum": 10_000_000, "description": "How many to pass over first."},
 }
@@ -154,6 +154,7 @@ class _TreeTool:
                 "closed": [_packed(path) for path in closed],
                 "closed_objects": [list(one) for one in area.closed_objects],
                 "ignored": args.get("ignored", False),
+                "left_out": area.left_out.decode("latin-1"),
             }
             found, said = await self._asked(method, {"ground": ground, "skip": args.get("skip", 0), **more})
             whole = [_found_path(area, path, item) for path, item in found]

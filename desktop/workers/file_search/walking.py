@@ -18,7 +18,9 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0
 _FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
 _FOLDER = _FLAGS | getattr(os, "O_DIRECTORY", 0)
 AT_HANDLES = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
-_NEVER = frozenset((".git", ".hg", ".svn"))
+REPOSITORY, EXCLUDES = ".git", ("info", "exclude")
+"""The folder of a repository, and in it the list of what is left out there alone."""
+_NEVER = frozenset((REPOSITORY, ".hg", ".svn"))
 """Folders of version control: what is in them is no file of the person's."""
 
 
@@ -36,6 +38,8 @@ class SearchGround:
     """Device and inode of what is closed under whatever name."""
     ignored: bool
     """Whether what a ``.gitignore`` leaves out is looked at, too."""
+    everywhere: GlobList
+    """What the person has git leave out in every repository."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> SearchGround:
@@ -46,7 +50,9 @@ class SearchGround:
             closed.setdefault(folder, set()).add(name)
         names = {folder: frozenset(found) for folder, found in closed.items()}
         objects = frozenset((int(device), int(inode)) for device, inode in given["closed_objects"])
-        return cls(unpacked(given["root"]), unpacked(given["top"]), names, objects, bool(given.get("ignored")))
+        everywhere = GlobList.of_file(str(given.get("left_out", "")).encode("latin-1"))
+        ignored = bool(given.get("ignored"))
+        return cls(unpacked(given["root"]), unpacked(given["top"]), names, objects, ignored, everywhere)
 
 
 def packed(path: str) -> str:
@@ -181,8 +187,12 @@ class TreeWalk:
             folder.close()
             self.aside(path)
             return files
-        if not ground.ignored and any(entry.name == FILE_NAME for entry in entries):
-            ignoring = ignoring.with_file(folder, len(path))
+        if not ground.ignored:
+            names = {entry.name for entry in entries if entry.name in (FILE_NAME, REPOSITORY)}
+            if REPOSITORY in names:
+                ignoring = ignoring.with_repository(ground, folder, len(path))
+            if FILE_NAME in names:
+                ignoring = ignoring.with_file(folder, len(path))
         self._levels.append(_Level(folder, path, iter(inner), ignoring))
         closed, objects, device = ground.closed.get(folder.path, _NOTHING), ground.closed_objects, folder.device
         for entry in entries:
@@ -234,7 +244,8 @@ def opened_file(entry: FoundEntry) -> tuple[int, os.stat_result] | None:
 
 
 class Ignoring:
-    """The lists of ``.gitignore`` on the way to a folder, each with how its own paths begin in those of the walk."""
+    """The lists of ``.gitignore`` on the way to a folder, each with how its own paths begin in those of the walk; and
+    before them what is left out in the repository, and in all of them."""
 
     def __init__(self, lists: tuple[tuple[GlobList, int, str], ...]) -> None:
         self._lists = lists
@@ -243,19 +254,26 @@ class Ignoring:
     def above(cls, ground: SearchGround) -> Ignoring:
         """Of the folders above the root, up to that of the repository and never above what is allowed."""
         here, folders = ground.root, list[str]()
-        while not os.path.lexists(os.path.join(here, ".git")):
+        while not os.path.lexists(os.path.join(here, REPOSITORY)):
             if here == ground.top or os.path.dirname(here) == here:
                 return cls(())  # no repository holds it
             here = os.path.dirname(here)
             folders.append(here)
-        lists = []
+        lists = list[tuple[GlobList, int, str]]()
         for path in reversed(folders):
-            folder = OpenFolder(path)
+            folder, prefix = OpenFolder(path), os.path.relpath(ground.root, path) + os.sep
             try:
-                lists.append((_read(folder), 0, os.path.relpath(ground.root, path) + os.sep))
+                if path == here:
+                    lists += [(globs, 0, prefix) for globs in _of_repository(ground, folder)]
+                lists.append((_read(folder), 0, prefix))
             finally:
                 folder.close()
         return cls(tuple(one for one in lists if one[0]))
+
+    def with_repository(self, ground: SearchGround, folder: OpenFolder, start: int) -> Ignoring:
+        """And what is left out in the repository that is in this folder."""
+        found = [(globs, start, "") for globs in _of_repository(ground, folder) if globs]
+        return Ignoring((*self._lists, *found)) if found else self
 
     def with_file(self, folder: OpenFolder, start: int) -> Ignoring:
         """And the one in this folder."""
@@ -274,10 +292,32 @@ class Ignoring:
         return False
 
 
-def _read(folder: OpenFolder) -> GlobList:
+def _of_repository(ground: SearchGround, folder: OpenFolder) -> tuple[GlobList, GlobList]:
+    """What is left out in all repositories, and in that of this folder. Of a linked work tree the list is elsewhere."""
+    return ground.everywhere, _excludes(ground, folder)
+
+
+def _excludes(ground: SearchGround, folder: OpenFolder) -> GlobList:
+    within = list[OpenFolder]()
+    try:
+        for name in (REPOSITORY, EXCLUDES[0]):
+            outer = within[-1] if within else folder
+            within.append(OpenFolder(os.path.join(outer.path, name), name, outer.handle))
+            if (within[-1].device, within[-1].inode) in ground.closed_objects:
+                return GlobList(())
+        closed = EXCLUDES[1] in ground.closed.get(within[-1].path, _NOTHING)
+        return GlobList(()) if closed else _read(within[-1], EXCLUDES[1])
+    except OSError:
+        return GlobList(())
+    finally:
+        for one in within:
+            one.close()
+
+
+def _read(folder: OpenFolder, name: str = FILE_NAME) -> GlobList:
     """The list in a folder; an empty one where it cannot be read."""
     try:
-        opened = opened_file(FoundEntry(FILE_NAME, FILE_NAME, folder, False, 0))
+        opened = opened_file(FoundEntry(name, name, folder, False, 0))
     except OSError:
         opened = None
     if opened is None:

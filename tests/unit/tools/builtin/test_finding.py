@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -264,3 +265,74 @@ async def test_a_file_of_which_lines_were_shown_can_be_edited_and_one_that_was_o
     assert bench.versions.seen("", str(bench.world.workspace / "b.txt")) is None
     await bench.run(bench.edit, path="a.txt", edits=[{"old": "x", "new": "z"}])
     assert found.read_text() == "z\n"
+
+
+def git(folder: Path, *words: str) -> str:
+    """What the real git says there."""
+    return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.spec("R-EDT-2")
+@pytest.mark.parametrize("named", ["", "~/names", "/whole", '"~/names"', "~/names # mine"])
+async def test_what_git_leaves_out_by_its_other_lists_is_left_out_as_git_does_it(
+    finder: Finder, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    world = finder.bench.world
+    monkeypatch.setenv("HOME", str(world.person))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    named = named.replace("/whole", str(world.person / "names"))
+    listed = world.person / ("names" if named else ".config/git/ignore")
+    listed.parent.mkdir(parents=True, exist_ok=True)
+    listed.write_text("*.tmp\n/top.txt\nkept.bak\n*.swp\n")
+    if named:
+        config = f"[Core]\n\tExcludesFile = {named}\n[user]\n\texcludesFile = /nowhere\n"
+        (world.person / ".gitconfig").write_text(config)
+    git(world.workspace, "init", "-q")
+    (world.workspace / ".git" / "info" / "exclude").write_text("build/\n!kept.bak\nsub/own.md\n")
+    finder.made(_gitignore="!b.swp\n", a_tmp="x", b_swp="x", c_swp="x", top_txt="x", kept_bak="x", plain_md="x")
+    finder.made(sub__top_txt="x", sub__own_md="x", sub__other_md="x", build__made_md="x", sub__deep__a_tmp="x")
+    theirs = set(git(world.workspace, "ls-files", "-o", "--exclude-standard").split())
+    ours = (await finder.names("*")).splitlines()
+    assert {line for line in ours if not line.startswith("[")} == theirs
+    assert {"b.swp", "kept.bak", "plain.md", "sub/top.txt", "sub/other.md"} <= theirs
+    inner = {f"sub/{one}" for one in git(world.workspace / "sub", "ls-files", "-o", "--exclude-standard").split()}
+    below = [line for line in (await finder.names("*", path="sub")).splitlines() if not line.startswith("[")]
+    assert set(below) == inner, "from a folder below as well"
+    assert "a.tmp" in await finder.names("*", ignored=True)
+
+
+@pytest.mark.spec("R-EDT-2", "R-FS-3", "R-FS-13")
+@pytest.mark.parametrize("odd", ["pipe", "folder", "denied", "gone", "long"])
+async def test_an_odd_list_of_the_person_leaves_nothing_out_and_holds_nothing_up(
+    finder: Finder, monkeypatch: pytest.MonkeyPatch, odd: str
+) -> None:
+    world = finder.bench.world
+    monkeypatch.setenv("HOME", str(world.person))
+    listed = (world.ssh if odd == "denied" else world.person) / "names"
+    (world.person / ".gitconfig").write_text(f"[core]\nexcludesFile = {listed}\n")
+    git(world.workspace, "init", "-q")
+    finder.made(a_tmp="x", b_txt="x")
+    if odd == "pipe":
+        os.mkfifo(listed)
+    elif odd == "folder":
+        listed.mkdir()
+    elif odd != "gone":
+        listed.write_text("*.tmp\n" if odd == "denied" else "#" * 5_000_000 + "\n*.tmp\n")
+    world.change(denied=(str(world.ssh),))
+    async with asyncio.timeout(WAIT_S):
+        assert "a.tmp" in await finder.names("*")
+
+
+@pytest.mark.spec("R-EDT-2", "R-FS-9")
+@pytest.mark.parametrize("closed", [".git", ".git/info", ".git/info/exclude"])
+async def test_a_repository_that_is_a_link_or_closed_leaves_nothing_out(finder: Finder, closed: str) -> None:
+    world = finder.bench.world
+    finder.made(a_tmp="x", elsewhere__info__exclude="*.tmp\n")
+    (world.workspace / ".git").symlink_to("elsewhere")
+    assert "a.tmp" in await finder.names("*.tmp")
+    (world.workspace / ".git").unlink()
+    git(world.workspace, "init", "-q")
+    (world.workspace / ".git" / "info" / "exclude").write_text("*.tmp\n")
+    assert "a.tmp" not in await finder.names("*.tmp")
+    world.change(denied=(str(world.workspace / closed),))
+    assert "a.tmp" in await finder.names("*.tmp"), "what is denied is not read for this either"

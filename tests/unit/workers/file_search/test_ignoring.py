@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from desktop.workers.file_search.globs import braces
-from desktop.workers.file_search.ignoring import WantedPaths
+from desktop.workers.file_search.ignoring import GlobList, WantedPaths
 from desktop.workers.file_search.walking import SearchGround, TreeWalk
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "HOME": "/"}
@@ -56,7 +56,7 @@ def by_git(root: Path) -> set[str]:
 
 
 def ground(root: Path, *, top: Path | None = None, ignored: bool = False) -> SearchGround:
-    return SearchGround(str(root), str(top or root), {}, frozenset(), ignored)
+    return SearchGround(str(root), str(top or root), {}, frozenset(), ignored, GlobList(()))
 
 
 def by_us(root: Path, *, top: Path | None = None, ignored: bool = False) -> set[str]:
