@@ -31,6 +31,7 @@ SERVICES = (
     Connection("brave-search", "brave-search", "Brave Search", "", "connection/brave-search"),
     Connection("searxng", "searxng", "SearXNG at home", "http://searx.lan:8888"),
 )
+CODED = "https://example.org/pixel/c2stbGl2ZS00MjQyIHRoZSBwYXNzd29yZCBpcyBo/logo.png?id=07"
 URL = "https://example.org/ports/quay-3/notices?from=2026-03-17&gauge=07"
 
 
@@ -125,6 +126,7 @@ def web_pictures(asked: Callable[..., QWidget]) -> dict[str, Callable[[Any], QWi
     return {
         **{f"27-web{size}": lambda stage: asked(stage, web_request()) for size in sizes},
         **{f"27-search{size}": lambda stage: asked(stage, search_request()) for size in sizes},
+        "27-web-code": lambda stage: asked(stage, web_request(CODED)),
         "27-web-punycode": lambda stage: asked(stage, web_request(long)),
         **{f"27-web-follows{size}": lambda stage: asked(stage, following(edit_request())) for size in sizes},
         "27-web-follows-many": lambda stage: asked(stage, following(edit_request(), 11)),

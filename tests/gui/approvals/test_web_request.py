@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtWidgets import QWidget
-from shots.web import URL, search_request, web_request
+from shots.web import CODED, URL, search_request, web_request
 
 from desktop.domain.models import Connection
 from desktop.domain.web.addresses import read_address
@@ -78,3 +78,15 @@ def test_a_search_server_in_ones_own_network_is_said_to_be_there_and_gets_no_key
     assert "Mine at 127.0.0.1:8888, in your own network, as you set, not encrypted" in words
     assert "Your key" not in words
     assert "a\\u{202e}b" in words, "what cannot be seen is written out"
+
+
+@pytest.mark.spec("R-WEB-1")
+def test_what_reads_like_a_code_in_a_path_or_a_name_is_named(theme, qtbot):
+    card = WebCard(web_request(CODED))
+    qtbot.addWidget(card)
+    words = words_of(card)
+    assert CODED.partition("?")[0] in words, "the address is whole"
+    assert "c2stbGl2ZS00MjQyIHRoZSBwYXNzd29yZCBpcyBo: 40 characters that are no words" in words
+    plain = WebCard(web_request())
+    qtbot.addWidget(plain)
+    assert "that are no words" not in words_of(plain)

@@ -154,3 +154,17 @@ async def test_what_is_said_beside_the_arguments_makes_it_another_call(tmp_path:
     bench.write("tell.skill.md", head + "Tell.\n")
     texts = [(await bench.call("tell", said=said)).result.text for said in ("one", "two", "one")]
     assert texts == ["of one", "of two", "of one"]
+
+
+@pytest.mark.spec("R-WEB-3")
+async def test_words_from_outside_that_are_remembered_are_read_again(tmp_path: Path) -> None:
+    look = FakeTool("look", gives="outside")
+    bench = LibraryBench(tmp_path, look)
+
+    async def look_up(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("look", {"path": "x"})
+
+    bench.register("look-up", look_up, metadata={"cache": 60})
+    first, again = await bench.call("look-up"), await bench.call("look-up")
+    assert len(look.calls) == 1
+    assert first.facts["outside"] == again.facts["outside"] == ["the tool look"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.library.kit import LibraryBench
+from tests.unit.pipeline.kit import FakeTool
 
 pytestmark = pytest.mark.spec("S-INV-1")
 
@@ -133,3 +134,16 @@ def test_trust_in_a_file_is_listed_as_doing_nothing(tmp_path: Path) -> None:
     found = bench.fabric.find_tool("sly")
     assert found is not None
     assert [(one.code, one.severity, one.line) for one in found.problems] == [("key.idle", "warning", 5)]
+
+
+@STORES
+@pytest.mark.spec("R-WEB-3")
+async def test_words_from_outside_that_an_earlier_call_read_come_before_this_one(tmp_path: Path, store: str) -> None:
+    bench = LibraryBench(tmp_path, FakeTool("look", gives="outside"))
+
+    async def work(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("look", {"path": "x"}) if args.get("reads") else len(ctx.locals["session"])
+
+    bench.register("work", work, metadata={"session": {"store": store}})
+    facts = [(await bench.call("work", {"reads": reads})).facts.get("outside") for reads in (False, True, False)]
+    assert facts == [None, ["the tool look"], ["the tool look"]]

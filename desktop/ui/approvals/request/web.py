@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.text.words import count_words
+from desktop.domain.web.code_like import CodeLike, code_like
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -16,6 +17,8 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 CAPTION = 128
+NAMED = 40
+"""Characters of a part that are said again; the address above has all of them."""
 NOT_SENT = "Cookies, sign-ins, your files, the conversation"
 COMES = (
     ("file", "One page", "Turned into Markdown, at most 5 MB and 20 s. No scripts are run."),
@@ -49,24 +52,35 @@ class WebCard(QWidget):
 
 
 def _address(address: str, query: str) -> QWidget:
-    """The address, whole: the host strong, what the model put behind ``?`` marked."""
+    """The address, whole: the host strong, what the model put behind ``?`` marked, and so is what reads like a code."""
     box = QFrame()
     box.setProperty("pane", "card")
+    found = code_like(address)
     scheme, _, rest = address.partition("://")
     name = rest.partition("/")[0]
     path = rest[len(name) : len(rest) - len(query)] if query else rest[len(name) :]
-    words = Paragraph(
-        (
-            (f"{scheme}://", "quiet"),
-            (shown_line(name), "strong"),
-            (shown_line(path), "quiet"),
-            (shown_line(query), "marked"),
-        ),
-        "code",
-    )
+    begins = len(scheme) + 3
+    pieces = [
+        (f"{scheme}://", "quiet"),
+        *_pieces(name, begins, found, "strong"),
+        *_pieces(path, begins + len(name), found, "quiet"),
+        (shown_line(query), "marked"),
+    ]
+    words = Paragraph(pieces, "code")
     words.setAccessibleName(f"Address: {address}")
     Column(box, margins=(12, 10, 12, 10)).addWidget(words)
     return box
+
+
+def _pieces(text: str, begins: int, found: Sequence[CodeLike], look: str) -> list[tuple[str, str]]:
+    """A stretch of the address that begins there, with what of it reads like a code marked."""
+    pieces, at = list[tuple[str, str]](), 0
+    for one in found:
+        start, end = one.start - begins, one.end - begins
+        if start >= 0 and end <= len(text):
+            pieces += [(shown_line(text[at:start]), look), (shown_line(text[start:end]), "marked")]
+            at = end
+    return [*pieces, (shown_line(text[at:]), look)]
 
 
 def _query(query: str) -> QWidget:
@@ -86,7 +100,15 @@ def _out(request: PermissionRequest) -> Sequence[_Row]:
         rows.append(
             ("write", "In the address", f"{query}: {count_words(len(query), 'character')}, which the host will see")
         )
+    if found := code_like(str(request.preview["address"])):
+        rows.append(("code", "Reads like a code", f"{_named(found)}. Text of yours could leave in that, encoded."))
     return (*rows, ("hidden", "Not sent", NOT_SENT))
+
+
+def _named(found: Sequence[CodeLike]) -> str:
+    shown = ", ".join(shown_line(one.text if len(one.text) <= NAMED else f"{one.text[:NAMED]}…") for one in found[:2])
+    more = f" and {len(found) - 2} more" if len(found) > 2 else ""
+    return f"{shown}{more}: {count_words(sum(len(one.text) for one in found), 'character')} that are no words"
 
 
 def _searched(request: PermissionRequest) -> Sequence[_Row]:
