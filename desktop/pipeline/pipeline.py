@@ -308,6 +308,12 @@ class Pipeline:
         follows them."""
         heard(self._outside, at, read)
 
+    def person_spoke(self, at: Invocation) -> None:
+        """The person has said something to the only agent at work in a run: what it calls now follows that."""
+        at.heard.clear()
+        if self._outside is not None:
+            self._outside.forget(at.meta.run_id)
+
     def _masked(self, result: ToolResult) -> ToolResult:
         """Without the values known from the keyring, before anything is cut: a half of one would not be known any more
         (R-SEC-5)."""

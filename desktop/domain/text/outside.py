@@ -58,6 +58,10 @@ class OutsideTexts(Protocol):
         """An agent of this run is about to read them: whatever the run calls later may follow from them."""
         ...
 
+    def forget(self, run_id: str) -> None:
+        """The run is over, or the person has spoken and nobody else is at work in it."""
+        ...
+
     def read_in(self, run_id: str) -> tuple[OutsideText, ...]:
         """Those of a run, the latest last."""
         ...

@@ -46,7 +46,7 @@ class ReadTexts:
         return f"text of {names} was read since your last message" if names else ""
 
     def forget(self, run_id: str) -> None:
-        """The run is over."""
+        """The run is over, or the person has spoken and nobody else is at work in it."""
         self._runs.pop(run_id, None)
 
 

@@ -322,9 +322,17 @@ class RunExecution:
         turn.unfinished = open_calls
         called = order.called_by is not None
         turn.heeding.before = await read_since(self._runtime.store, thread_id, order.parent_id, called=called)
+        turn.heeding.alone = self._alone
         above = await Above.of(self._runtime.store, messages)
         task = await task_above(self._runtime.store, order.user_message_id)
         return TurnInput(messages=messages, keeper=await self._keeper(), task=task.message_id, earlier=above)
+
+    def _alone(self) -> bool:
+        """Whether no other agent is at work in the run."""
+        live, order = self._runtime.live, self._order
+        if live is None or order.called_by is not None or live.node(order.run_id) is None:
+            return False
+        return all(one.ended_at is not None for one in live.facts(order.run_id) if one.path != ROOT)
 
     async def _keeper(self) -> ContextKeeper | None:
         service, thread_id = self._runtime.context, self._order.thread.thread_id

@@ -22,7 +22,7 @@ async def read_since(store: Store, thread_id: str, message_id: str, *, called: b
     that was ``called`` has no message of a person: all that was read in it counts."""
     at = await store.messages.get(message_id=message_id)
     path = [at]
-    while not any(_by_person(one) for one in path) or called:
+    while not any(is_by_person(one) for one in path) or called:
         above = await store.messages.path(thread_id=thread_id, before=path[0].message_id, limit=AT_ONCE)
         if not above:
             break
@@ -32,7 +32,7 @@ async def read_since(store: Store, thread_id: str, message_id: str, *, called: b
 
 def read_in_records(path: Sequence[MessageRecord], *, called: bool = False) -> list[OutsideText]:
     """The same of messages that are there."""
-    last = 0 if called else max((at for at, one in enumerate(path) if _by_person(one)), default=0)
+    last = 0 if called else max((at for at, one in enumerate(path) if is_by_person(one)), default=0)
     return [text for one in path[last:] for text in _texts(one.role, one.blocks, one.created_at)]
 
 
@@ -41,7 +41,7 @@ def read_in_messages(messages: Iterable[ChatMessage]) -> list[OutsideText]:
     return [text for one in messages for text in _texts(one.role, one.blocks, time.time())]
 
 
-def _by_person(record: MessageRecord) -> bool:
+def is_by_person(record: MessageRecord | ChatMessage) -> bool:
     """Whether a person wrote it; what an agent or a program posted is none of theirs."""
     return record.role == "user" and not record.text.startswith(FROM_INBOX)
 

@@ -10,16 +10,18 @@ from desktop.domain.messages import ChatMessage
 from desktop.domain.text.outside import OutsideText
 from desktop.pipeline.context import Invocation
 from desktop.pipeline.pipeline import Pipeline
-from desktop.services.threads.outside import read_in_messages
+from desktop.services.threads.outside import is_by_person, read_in_messages
 
 Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
 
 
 @dataclass(slots=True)
 class Heeding:
-    """Of one turn. ``before``: the texts that were read since the person's last message, before the turn began."""
+    """Of one turn. ``before``: the texts that were read since the person's last message, before the turn began;
+    ``alone`` says whether no other agent is at work in the run, so that what the person says now ends the marks."""
 
     before: Sequence[OutsideText] = ()
+    alone: Callable[[], bool] = lambda: False
     _pipeline: Pipeline | None = field(default=None, init=False)
     _at: Invocation | None = field(default=None, init=False)
 
@@ -30,8 +32,12 @@ class Heeding:
 
     def reads(self, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
         """These come before the agent now."""
-        if self._pipeline is not None and self._at is not None:
-            self._pipeline.heard(self._at, read_in_messages(messages))
+        if self._pipeline is None or self._at is None:
+            return messages
+        spoken = [at for at, one in enumerate(messages) if is_by_person(one)]
+        if spoken and self.alone():
+            self._pipeline.person_spoke(self._at)
+        self._pipeline.heard(self._at, read_in_messages(messages[spoken[-1] :] if spoken else messages))
         return messages
 
     def of(self, steering: Steering | None) -> Steering | None:
