@@ -202,7 +202,9 @@ class ToolCard(Piece):
         self.height = round(y) + look.px(6 + 30 * len(spots))
 
     def _section(self, look: PageLook, title: str, y: float) -> float:
-        self._sections.append((title, y))
+        room = self._width - 2 * look.px(13)
+        fitting = look.metrics("caption").elidedText(title, Qt.TextElideMode.ElideRight, room)
+        self._sections.append((fitting, y))
         return y + look.line("caption") + look.px(4)
 
     def _result(self, look: PageLook, text: str, y: float) -> float:
