@@ -172,12 +172,12 @@ def read_overlay(found: CopyFindings, real_root: str, upper: str) -> None:
     if real is None or not stat.S_ISDIR(real.st_mode):
         raise ToolFailure(f"{real_root} is no folder any more.", code="file.failed")
     found.folder(real_root, real, top, vanished=False)
-    waiting = [_Folder(upper, real_root, top, True)]
+    waiting = [_UpperFolder(upper, real_root, top, True)]
     while waiting and found.goes_on:
         waiting += list(_overlay_folder(found, *waiting.pop()))
 
 
-class _Folder(NamedTuple):
+class _UpperFolder(NamedTuple):
     """A folder of the upper layer that is still to be looked at."""
 
     here: str
@@ -192,7 +192,7 @@ class _Folder(NamedTuple):
 
 def _overlay_folder(
     found: CopyFindings, here: str, path: str, status: os.stat_result, is_real: bool
-) -> Iterator[_Folder]:
+) -> Iterator[_UpperFolder]:
     """One folder of the upper layer; the folders in it are still to be looked at."""
     opaque = has_mark(here, OPAQUE)
     names = _readable(here, status, lambda: _entries(here))
@@ -211,7 +211,7 @@ def _overlay_folder(
         if caught is None:
             found.leave_out(place, "name")
         elif _overlay_entry(found, below, place, caught, real):
-            yield _Folder(below, place, caught, _is_folder(real))
+            yield _UpperFolder(below, place, caught, _is_folder(real))
 
 
 def _overlay_entry(
