@@ -185,3 +185,31 @@ class ModelTraits:
 
 
 UNKNOWN = ModelTraits()
+
+
+def correction_in(line: str) -> tuple[str, ModelTraits, str]:
+    """What a person knows better of a model: ``connection/model effort=low,high temperature=no schema=yes``. Its name,
+    what is known, and what is wrong with the line, or ""."""
+    name, *words = line.split()
+    settings: dict[str, bool] = {}
+    efforts: tuple[str, ...] | None = None
+    structured: bool | None = None
+    if name.find("/") < 1 or not words:
+        return name, UNKNOWN, "write connection/model, and then what it takes"
+    for word in words:
+        key, _, said = word.partition("=")
+        known = SPELLINGS.get(key)
+        if known == "effort" and said not in ("yes", "no"):
+            levels = said.split(",")
+            efforts = tuple(one for one in EFFORTS if one in levels)
+            if len(efforts) != len(levels):
+                return name, UNKNOWN, f"{key} is no, or levels among {', '.join(EFFORTS)}"
+            settings["effort"] = True
+        elif (known or key == "schema") and said in ("yes", "no"):
+            efforts = () if known == "effort" and said == "no" else efforts
+            structured = said == "yes" if key == "schema" else structured
+            settings |= {known: said == "yes"} if known else {}
+        else:
+            names = ", ".join((*NAMES, "schema"))
+            return name, UNKNOWN, f"{word[:40]} is no correction: write yes or no for one of {names}"
+    return name, ModelTraits(settings, efforts, structured), ""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.domain.model_settings import EFFORTS, NAMES, UNKNOWN, ModelTraits
+from desktop.domain.model_settings import EFFORTS, NAMES, UNKNOWN, ModelTraits, correction_in
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo, SecretStore, Senses
 from desktop.domain.processes import Child
 from desktop.models import providers
@@ -56,7 +56,16 @@ class _Listed:
 class Catalogue:
     """Lists the models that can be used. ``problems`` holds, by connection, why its models could not be listed."""
 
-    def __init__(self, child: Child, secrets: SecretStore, connections: Connections, *, scripted: bool = False) -> None:
+    def __init__(
+        self,
+        child: Child,
+        secrets: SecretStore,
+        connections: Connections,
+        *,
+        scripted: bool = False,
+        corrections: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self._corrections = corrections
         self._child = child
         self._secrets = secrets
         self._connections = connections
@@ -102,7 +111,7 @@ class Catalogue:
         special = (DEMO_MODEL, SCRIPTED_MODEL) if self._scripted else (DEMO_MODEL,)
         seen: dict[ModelRef, ModelInfo] = {}
         for model in (*(m for models in (*lists[1:], lists[0]) for m in models), *special):
-            seen.setdefault(model.ref, model)
+            seen.setdefault(model.ref, replace(model, takes=self._corrected(model.ref).over(model.takes)))
         self._known.update(seen)
         return tuple(seen.values())
 
@@ -114,7 +123,12 @@ class Catalogue:
     def traits(self, ref: ModelRef) -> ModelTraits:
         """Which settings it takes, as far as a person or its server said so."""
         model = self._known.get(ref)
-        return model.takes if model is not None else UNKNOWN
+        return self._corrected(ref).over(model.takes if model is not None else UNKNOWN)
+
+    def _corrected(self, ref: ModelRef) -> ModelTraits:
+        """What a person knows better."""
+        known = (correction_in(line) for line in self._corrections())
+        return next((traits for name, traits, _ in known if name == str(ref)), UNKNOWN)
 
     async def learn(self, ref: ModelRef) -> None:
         """Ask what a model takes, where nobody has listed it yet: without a window nobody does. Whoever asks meanwhile

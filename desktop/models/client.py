@@ -270,16 +270,18 @@ def build(
     demo_pace_s: float | None = None,
     fallbacks: Chain = tuple,
     has_price: Callable[[ModelRef], bool] = lambda _ref: True,
+    corrections: Callable[[], Sequence[str]] = tuple,
 ) -> ModelServices:
     """Everything that talks to models, over one child. Starts nothing: call ``child.start()`` after first paint.
 
     ``connections`` returns the person's connections as they are now; ``script`` is a file for the scripted model,
     given only by a test or on the command line (it adds the model ``scripted/scripted``); ``fallbacks`` are models to
-    ask where one cannot answer, ``has_price`` says whose costs can be counted.
+    ask where one cannot answer, ``has_price`` says whose costs can be counted, ``corrections`` are what a person knows
+    better of models (``model_settings.correction_in``).
     """
     known = Connections(connections, addresses or providers.LocalAddresses())
     scripted = None if script is None else models_scripted.ScriptedModel.load(script)
-    catalogue = Catalogue(child, secrets, known, scripted=scripted is not None)
+    catalogue = Catalogue(child, secrets, known, scripted=scripted is not None, corrections=corrections)
     host = HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn, catalogue.traits)
     client = ModelRouter(FallbackClient(host, known, fallbacks, has_price), LazyDemo(demo_pace_s), scripted)
     return ModelServices(client, catalogue, known, client.special)

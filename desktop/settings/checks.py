@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from desktop.domain.loading.lazy_pattern import lazy_pattern
+from desktop.domain.model_settings import correction_in
 from desktop.domain.models import Connection
 from desktop.domain.text.expressions import fault_of
 from desktop.domain.text.scrub import scrub
@@ -122,6 +123,14 @@ def _expressions(setting: Setting, value: Any) -> tuple[str, ...]:
     return found
 
 
+def _traits(setting: Setting, value: Any) -> tuple[str, ...]:
+    found = _texts(setting, value)
+    for item in found:
+        if fault := correction_in(item)[2]:
+            raise Unfit(f"{setting.key}: {shown(item)}: {fault}.")
+    return found
+
+
 def _names(setting: Setting, value: Any) -> tuple[str, ...]:
     found = _texts(setting, value)
     for item in found:
@@ -206,6 +215,7 @@ _CHECKS: dict[str, Callable[[Setting, Any], Any]] = {
     "expressions": _expressions,
     "names": _names,
     "times": _times,
+    "traits": _traits,
     "connections": _connections,
 }
 

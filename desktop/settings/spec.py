@@ -21,10 +21,12 @@ Kind = Literal[
     "expressions",
     "names",
     "times",
+    "traits",
     "connections",
 ]
 """``whole``: int; ``patterns``: regular expressions; ``expressions``: such whose use is bounded (domain/expressions);
-``names``: environment variables; ``times``: (tool, seconds), written as a mapping; the plural kinds are lists."""
+``names``: environment variables; ``traits``: what
+models take (domain/model_settings); ``times``: (tool, seconds), written as a mapping; the plural kinds are lists."""
 
 
 @dataclass(frozen=True, slots=True)

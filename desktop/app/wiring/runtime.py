@@ -180,6 +180,7 @@ async def _services(
         script=script,
         fallbacks=lambda: settings.current.models.fallbacks,
         has_price=priced,
+        corrections=lambda: settings.current.models.corrections,
     )
 
     # Agents of other makers.

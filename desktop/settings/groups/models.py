@@ -27,6 +27,14 @@ class ModelsSettings:
         "your own computer or network never goes to one elsewhere.",
         "Models and keys",
     )
+    corrections: tuple[str, ...] = setting(
+        (),
+        "What models take",
+        "traits",
+        "Where a list or a server is wrong about a model: connection/model, then effort=low,high (or no), "
+        "temperature=no, seed=yes and so on, schema=yes.",
+        "Chats",
+    )
     connections: tuple[Connection, ...] = setting(
         (),
         "Connections",

@@ -20,7 +20,7 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Text
 
-LISTS = frozenset({"texts", "paths", "patterns", "expressions", "names", "times"})
+LISTS = frozenset({"texts", "paths", "patterns", "expressions", "names", "times", "traits"})
 WORDS = 180
 """Pixels at 100 % that title and help need beside the control."""
 SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)

@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.model_settings import EFFORTS, UNSAID, ModelSettings, ModelTraits, read_settings, settings_from
+from desktop.domain.model_settings import (
+    EFFORTS,
+    UNSAID,
+    ModelSettings,
+    ModelTraits,
+    correction_in,
+    read_settings,
+    settings_from,
+)
 
 
 @pytest.mark.spec("R-MOD-1")
@@ -70,3 +78,19 @@ def test_settings_are_the_same_read_back_from_plain_data():
 def test_what_a_person_knows_of_a_model_stands_over_what_a_server_says():
     person, server = ModelTraits({"seed": True}, (), None), ModelTraits({"seed": False, "stop": True}, ("low",), True)
     assert person.over(server) == ModelTraits({"seed": True, "stop": True}, (), True)
+
+
+@pytest.mark.spec("R-MOD-1")
+def test_what_a_person_corrects_of_a_model_is_read_from_a_line() -> None:
+    line = "lab/some/model effort=high,low temperature=no topP=yes schema=no"
+    traits = ModelTraits({"effort": True, "temperature": False, "top_p": True}, ("low", "high"), False)
+    assert correction_in(line) == ("lab/some/model", traits, "")
+    assert correction_in("lab/m effort=no")[1] == ModelTraits({"effort": False}, (), None)
+    assert correction_in("lab/m effort=yes")[1] == ModelTraits({"effort": True}, None, None)
+
+
+@pytest.mark.parametrize(
+    "line", ["lab/m", "m effort=no", "lab/m temprature=no", "lab/m seed", "lab/m seed=maybe", "lab/m effort=low,huge"]
+)
+def test_a_line_that_corrects_nothing_says_why(line: str) -> None:
+    assert correction_in(line)[2]

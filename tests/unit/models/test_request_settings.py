@@ -9,10 +9,11 @@ from desktop.domain.model_settings import ModelSettings
 from desktop.domain.models import Connection, ModelRef, SettingsLeftOut
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.meta import RunMeta
-from desktop.models.providers import BEDROCK_ACCESS
+from desktop.models.client import build
+from desktop.models.providers import BEDROCK_ACCESS, LocalAddresses
 from desktop.workers.child import ChildProcess
 from tests.servers.fixtures import ProviderSpace
-from tests.servers.hosts import KEY, collect, meta, models_over, request
+from tests.servers.hosts import KEY, Secrets, collect, meta, models_over, request
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -346,3 +347,23 @@ async def test_a_model_is_held_to_a_schema_where_its_server_or_the_table_says_so
         "openai_compatible/gpt-4o": [False, False],
         "gone/m": [False, False],
     }
+
+
+@pytest.mark.spec("R-MOD-1")
+async def test_what_a_person_corrects_stands_over_the_list_and_the_server(
+    host: ChildProcess, provider: ProviderSpace
+) -> None:
+    secrets, said = Secrets(key=KEY), ["openai/gpt-4o effort=low seed=no", "other/m seed=yes"]
+    models = build(
+        host, secrets, lambda: [connected(provider, "openai")], addresses=LocalAddresses({}), corrections=lambda: said
+    )
+    settings = ModelSettings(effort="high", seed=3, temperature=0.5)
+    items = await collect(models, request("openai/gpt-4o", settings=settings))
+    body = [one["body"] for one in provider.requests() if "body" in one][-1]
+    assert {name: body.get(name) for name in ("reasoning_effort", "seed", "temperature")} == {
+        "reasoning_effort": "low",
+        "seed": None,
+        "temperature": 0.5,
+    }
+    (told,) = (item.settings for item in items if isinstance(item, SettingsLeftOut))
+    assert told == ("effort high (low is the nearest it has)", "seed")

@@ -10,7 +10,8 @@ from desktop.settings.schema import default_values, snapshot
 from desktop.settings.spec import flat
 
 KEYS = """
-appearance.theme appearance.text_scale appearance.reduce_motion models.default models.connections tools.bash.timeout_s
+appearance.theme appearance.text_scale appearance.reduce_motion models.default models.fallbacks
+models.corrections models.connections tools.bash.timeout_s
 tools.bash.network tools.bash.path tools.timeouts tools.commands_first
 tools.output_limit_bytes tools.memory_gb tools.offered
 tools.offered_share tools.own_hosts tools.env_allowlist web.search security.allowed_paths
