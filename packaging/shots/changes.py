@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
@@ -88,6 +89,22 @@ def _records() -> tuple[KeptChange, ...]:
     )
 
 
+def _several() -> tuple[KeptChange, ...]:
+    """Three edits of one file in a row, one of another file, one by another agent, and the first file again."""
+    states = [_file(f"s{number}") for number in range(6)]
+    edits = [_change("docs/sources.md", before, after) for before, after in pairwise(states)]
+    tides = _change("docs/tides.md", _file("t0"), _file("t1"))
+    mine, other = ("workbench", "edit-file"), ("fact-checker", "edit-file")
+    return (
+        _call("c1", "13:52", mine, [(edits[0], 18, 9)]),
+        _call("c2", "13:53", mine, [(edits[1], 2, 0)]),
+        _call("c3", "13:55", mine, [(edits[2], 1, 4)]),
+        _call("c4", "13:58", mine, [(tides, 5, 5)]),
+        _call("c5", "13:59", other, [(edits[3], 1, 1)]),
+        _call("c6", "14:01", mine, [(edits[4], 1, 1)]),
+    )
+
+
 def _paths(records: tuple[KeptChange, ...]) -> tuple[ChangedPath, ...]:
     found: dict[str, list[tuple[KeptChange, ChangedFile]]] = {}
     for record in records:
@@ -107,13 +124,13 @@ def _paths(records: tuple[KeptChange, ...]) -> tuple[ChangedPath, ...]:
 
 
 def sample(name: str, bridge: object) -> ChangesViewModel:
-    """A view-model that shows these: ``empty`` or ``some``."""
+    """A view-model that shows these: ``empty``, ``some``, or ``several`` calls in a row on one file."""
     made = ChangesViewModel(cast(Any, SampleChanges()), cast(Any, bridge), TITLES)
     made.thread_id = "t"
-    if name == "some":
-        records = _records()
-        made.changes = ThreadChanges(records, {"c3": _at("14:09")}, _paths(records), 14_200_000, 500_000_000, 30)
-        made.files, made.calls = file_rows(made.changes, TITLES), call_rows(made.changes, TITLES)
+    if name != "empty":
+        records, undone = (_records(), {"c3": _at("14:09")}) if name == "some" else (_several(), {})
+        made.changes = ThreadChanges(records, undone, _paths(records), 14_200_000, 500_000_000, 30)
+        made.files, made._calls = file_rows(made.changes, TITLES), call_rows(made.changes, TITLES)
     return made
 
 

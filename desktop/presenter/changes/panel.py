@@ -42,7 +42,8 @@ class ChangesViewModel(QObject):
         self.thread_id = ""
         self.changes: ThreadChanges | None = None
         self.files: list[FileRow] = []
-        self.calls: list[ChangeRow] = []
+        self._calls: list[ChangeRow] = []
+        self._unfolded: set[str] = set()
         self._later = QTimer(self, singleShot=True, interval=TELL_AFTER)
         self._later.timeout.connect(self._read)
         service.on_done(self._made)
@@ -58,7 +59,8 @@ class ChangesViewModel(QObject):
         """Show the changes of another thread."""
         if thread_id != self.thread_id:
             self.thread_id = thread_id
-            self.changes, self.files, self.calls = None, [], []
+            self.changes, self.files, self._calls = None, [], []
+            self._unfolded.clear()
             self._stale = True
             self.changed.emit()
             self._read_if_watched()
@@ -102,10 +104,25 @@ class ChangesViewModel(QObject):
             titles = dict(self._titles)
             files, calls = await self._bridge.in_thread(lambda: (file_rows(found, titles), call_rows(found, titles)))
             if thread_id == self.thread_id:
-                self.changes, self.files, self.calls = found, files, calls
+                self.changes, self.files, self._calls = found, files, calls
                 self.changed.emit()
 
         self._bridge.spawn(work(), name="read the changes of a thread", on_error=self._failed)
+
+    @property
+    def calls(self) -> list[ChangeRow]:
+        """The calls, and below a row that stands for several and is unfolded each of them."""
+        return [one for row in self._calls for one in (row, *(row.inner if self.is_unfolded(row) else ()))]
+
+    def is_unfolded(self, row: ChangeRow) -> bool:
+        """Whether each of its calls has a row."""
+        return row.key in self._unfolded
+
+    def unfold(self, row: ChangeRow, unfolded: bool) -> None:
+        """Show or hide each of the calls that a row stands for."""
+        if row.inner and unfolded != self.is_unfolded(row):
+            (self._unfolded.add if unfolded else self._unfolded.discard)(row.key)
+            self.changed.emit()
 
     @property
     def count(self) -> int:
@@ -147,21 +164,21 @@ class ChangesViewModel(QObject):
 
     # -- undoing ------------------------------------------------------------------------------------------------------
 
-    def look_at(self, change_id: str) -> None:
-        """Find out what would stay if this change were undone now; of very many files when it is asked for."""
-        record = self.record(change_id)
-        if record is None or len(record.files) > LOOKED_AT:
+    def look_at(self, row: ChangeRow) -> None:
+        """Find out what would stay if this were undone now; of very many files when it is asked for."""
+        records = [record for one in row.change_ids if (record := self.record(one)) is not None]
+        if not records or sum(len(record.files) for record in records) > LOOKED_AT:
             return
 
         async def work() -> None:
-            plan = await self._service.plan([change_id])
-            self.conflict_found.emit(change_id, preview_words(plan.preview, self._titles))
+            plan = await self._service.plan(row.change_ids)
+            self.conflict_found.emit(row.key, preview_words(plan.preview, self._titles))
 
         self._bridge.spawn(work(), name="look at an undo", on_error=_not_shown)
 
-    def undo_call(self, change_id: str) -> None:
-        """Show what undoing one call, or one undo, would do."""
-        self._preview([change_id])
+    def undo_calls(self, change_ids: Sequence[str]) -> None:
+        """Show what undoing calls, or one undo, would do."""
+        self._preview(change_ids)
 
     def undo_card(self, call: str) -> None:
         """Show what undoing the call of this card would do; ``call`` is its name in the run's log."""

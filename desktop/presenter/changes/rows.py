@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Literal
 
 from desktop.domain.files.changes import KeptChange
@@ -46,10 +48,10 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """A call, an undo, or what somebody did by hand."""
+    """A call, several of them in a row, an undo, or what somebody did by hand."""
 
     change_id: str
-    """The change; "" for what was done by hand."""
+    """The change, of several the first; "" for what was done by hand."""
     time: str
     """When."""
     icon: str
@@ -72,6 +74,20 @@ class ChangeRow:
     """Whether it can be undone."""
     number: int = 0
     """Its place among all changes."""
+    inner: tuple[ChangeRow, ...] = ()
+    """The calls that this row stands for, where it stands for several."""
+    is_inner: bool = False
+    """Whether it is one of several that a row above it stands for."""
+
+    @property
+    def change_ids(self) -> tuple[str, ...]:
+        """All changes that it stands for."""
+        return tuple(one.change_id for one in self.inner) or (self.change_id,)
+
+    @property
+    def key(self) -> str:
+        """By which it is known among the rows, also when more calls have joined it."""
+        return f"several {self.change_id}" if self.inner else self.change_id
 
 
 def file_rows(changes: ThreadChanges, titles: Mapping[str, str]) -> list[FileRow]:
@@ -149,7 +165,8 @@ def word_of(path: ChangedPath) -> FileWord:
 
 
 def call_rows(changes: ThreadChanges, titles: Mapping[str, str]) -> list[ChangeRow]:
-    """The calls, the oldest first, and what was done by hand where it was found."""
+    """The calls, the oldest first, and what was done by hand where it was found. Calls in a row by which one agent
+    changed one and the same file are one row."""
     rows = [(record.at, _call_row(record, changes, titles)) for record in changes.records]
     project = changes.records[-1].origin.project if changes.records else ""
     for path in changes.paths:
@@ -167,7 +184,33 @@ def call_rows(changes: ThreadChanges, titles: Mapping[str, str]) -> list[ChangeR
                 can_undo=False,
             )
             rows.append((path.now_at or float("inf"), hand))
-    return [row for _, row in sorted(rows, key=lambda one: one[0])]
+    alike = {record.change_id: _alike(record) for record in changes.records}
+    found: list[ChangeRow] = []
+    for _, several in groupby((row for _, row in sorted(rows, key=lambda one: one[0])), lambda row: _joins(row, alike)):
+        found += _as_one(tuple(several))
+    return found
+
+
+def _alike(record: KeptChange) -> tuple[object, ...]:
+    """Two calls that have this in common, and one file, are by the same agent in the same run."""
+    origin = record.origin
+    return origin.thread_id, origin.run_id, origin.chain
+
+
+def _joins(row: ChangeRow, alike: Mapping[str, tuple[object, ...]]) -> object:
+    """What rows have to have in common to become one; an object of its own for a row that stays alone."""
+    if row.undo_of or row.note or not row.can_undo or len(row.paths) != 1:
+        return object()
+    return row.paths, alike[row.change_id]
+
+
+def _as_one(rows: tuple[ChangeRow, ...]) -> tuple[ChangeRow, ...]:
+    if len(rows) == 1:
+        return rows
+    what = f"{rows[0].what}, {count_words(len(rows), 'time')}"
+    added, removed = sum(row.added for row in rows), sum(row.removed for row in rows)
+    inner = tuple(replace(row, is_inner=True) for row in rows)
+    return (replace(rows[0], what=what, added=added, removed=removed, inner=inner),)
 
 
 def _call_row(record: KeptChange, changes: ThreadChanges, titles: Mapping[str, str]) -> ChangeRow:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QRect, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
 
 from desktop.presenter.changes.rows import ChangeRow, FileRow
 from desktop.ui.theme import theme
@@ -18,6 +19,8 @@ from desktop.ui.widgets.tips import plain_tip
 LINE = int(Qt.ItemDataRole.UserRole)
 SHOWN = 300
 """Characters of a path that are drawn at most."""
+FOLD = 18
+"""Pixels for the arrow of a row that stands for several calls, and by which theirs begin further right."""
 FIGURES = 96
 """Pixels at the right for lines that came and went."""
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
@@ -115,9 +118,13 @@ class FileDelegate(_Dimming):
 
 
 class CallDelegate(_Dimming):
-    """Time, glyph, who, which files, figures."""
+    """Time, glyph, who, which files, figures. ``is_unfolded`` says of a row whether its calls are below it."""
 
     height = 32
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_unfolded: Callable[[ChangeRow], bool] = lambda _row: False
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
         """Draw one call."""
@@ -132,7 +139,11 @@ class CallDelegate(_Dimming):
         token = "info" if row.icon == "retry" else "text-3" if dim else "text-2"
         glyph(painter, QRect(box.x() + px(54), box.y(), px(16), box.height()), row.icon, token, px(16))
         right = self._draw_end(painter, box.adjusted(0, 0, -px(8), 0), row)
-        left = box.x() + px(80)
+        left = box.x() + px(80 + (FOLD if row.is_inner else 0))
+        if row.inner:
+            place = QRect(left - px(4), box.y(), px(14), box.height())
+            glyph(painter, place, "down" if self.is_unfolded(row) else "right", "text-2", px(14))
+            left += px(FOLD - 4)
         room = max(0, right - px(10) - left)
         font = t.font("body", 500 if selected else None)
         said = elided(shown_line(row.who[:SHOWN]), "body", room * 7 // 10, weight=500 if selected else None)
@@ -159,12 +170,17 @@ class CallDelegate(_Dimming):
 
 
 class _Rows(LinesModel):
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_unfolded: Callable[[ChangeRow], bool] = lambda _row: False
+
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         line = self.lines[index.row()]
         if role == LINE:
             return line
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return spoken(line)
+            fold = (", unfolded" if self.is_unfolded(line) else ", folded") if getattr(line, "inner", ()) else ""
+            return spoken(line) + fold
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(spoken(line))
         return None
@@ -182,9 +198,11 @@ def spoken(line: FileRow | ChangeRow) -> str:
 
 
 class ChangeRows(FixedRows):
-    """``chosen``: another row has the keys. ``undo_wanted``: Return or Delete on it."""
+    """``chosen``: another row has the keys. ``undo_wanted``: Return or Delete on it. ``fold_wanted``: a row that stands
+    for several, and whether they are to have rows; arrows to the sides, or a click on its arrow."""
 
     chosen = Signal(object)
+    fold_wanted = Signal(object, bool)
     undo_wanted = Signal(object)
 
     def __init__(self, name: str, delegate: _Dimming) -> None:
@@ -195,6 +213,12 @@ class ChangeRows(FixedRows):
         self.setModel(self.rows)
         self.selectionModel().currentChanged.connect(self._moved)
         self.activated.connect(lambda index: self.undo_wanted.emit(index.data(LINE)))
+
+    def tell_folds(self, is_unfolded: Callable[[ChangeRow], bool]) -> None:
+        """``is_unfolded`` says of a row whether its calls are below it."""
+        self.rows.is_unfolded = is_unfolded
+        if isinstance(self._painted, CallDelegate):
+            self._painted.is_unfolded = is_unfolded
 
     @property
     def current(self) -> Any:
@@ -220,6 +244,27 @@ class ChangeRows(FixedRows):
         """Quiet the rows that have nothing to do with these; None: none."""
         self._painted.dims = touched
         self.viewport().update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and right fold; left on one of several goes to the row that stands for them."""
+        row, key = self.current, event.key()
+        if isinstance(row, ChangeRow) and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            if row.inner:
+                self.fold_wanted.emit(row, key == Qt.Key.Key_Right)
+            elif row.is_inner and key == Qt.Key.Key_Left:
+                self.select(max(at for at in range(self.currentIndex().row()) if self.rows.lines[at].inner))
+            return
+        super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click on the arrow folds."""
+        row = self.indexAt(event.position().toPoint()).data(LINE)
+        begin = theme().px(self._painted.inset + 76)
+        if isinstance(row, ChangeRow) and row.inner and begin <= event.position().x() < begin + theme().px(FOLD):
+            self.fold_wanted.emit(row, not self.rows.is_unfolded(row))
+            event.accept()
+            return
+        super().mouseReleaseEvent(event)
 
     def _moved(self, now: QModelIndex, _before: QModelIndex) -> None:
         self.chosen.emit(now.data(LINE) if now.isValid() else None)

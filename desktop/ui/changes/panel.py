@@ -78,6 +78,8 @@ class ChangesPanel(QFrame):
         self.files.undo_wanted.connect(self._open_file)
         self.calls.chosen.connect(self._call_chosen)
         self.calls.undo_wanted.connect(self._undo)
+        self.calls.fold_wanted.connect(changes.unfold)
+        self.calls.tell_folds(changes.is_unfolded)
         detail.call.clicked.connect(lambda: self._undo(self.calls.current))
         detail.agent.clicked.connect(lambda: self._with_id(changes.undo_agent))
         detail.run.clicked.connect(lambda: self._with_id(changes.undo_run))
@@ -116,7 +118,7 @@ class ChangesPanel(QFrame):
         self._pages.setCurrentWidget(self._scroll if some else self._empty)
         self.head.tabs.set_count("changes", changes.count)
         self.files.show_rows(list(changes.files), "paths")
-        self.calls.show_rows(list(changes.calls), "change_id")
+        self.calls.show_rows(changes.calls, "key")
         self.against.show_words(changes.head, *changes.sums)
         self.foot.words.set_pieces(changes.foot)
         self._show_detail()
@@ -133,7 +135,7 @@ class ChangesPanel(QFrame):
             self.files.select(-1)
         self._show_detail()
         if row is not None and row.can_undo and row.change_id:
-            self._changes.look_at(row.change_id)
+            self._changes.look_at(row)
 
     def _show_detail(self) -> None:
         call, file = self.calls.current, self.files.current
@@ -141,9 +143,9 @@ class ChangesPanel(QFrame):
         self.detail.show_rows(call, file, agent)
         self.place()
 
-    def _conflict_found(self, change_id: str, words: str) -> None:
+    def _conflict_found(self, key: str, words: str) -> None:
         call = self.calls.current
-        if call is not None and call.change_id == change_id:
+        if call is not None and call.key == key:
             self.detail.say(words, conflict=" conflict" in words)
             self.place()
 
@@ -156,7 +158,7 @@ class ChangesPanel(QFrame):
 
     def _undo(self, row: ChangeRow | None) -> None:
         if row is not None and row.can_undo and row.change_id:
-            self._changes.undo_call(row.change_id)
+            self._changes.undo_calls(row.change_ids)
 
     def _open_file(self, row: FileRow | None) -> None:
         """In the person's own editor; of what an editor might run, its folder."""
@@ -309,7 +311,7 @@ class _Detail(QFrame):
         self.setVisible(acts or file is not None)
         self.say(call.note.capitalize() + "." if acts and call is not None and call.note else "")
         self.call.setVisible(can)
-        self.call.set_label("Undo the undo…" if call is not None and call.undo_of else "Undo this call…")
+        self.call.set_label(_undo_label(call))
         self.agent.setVisible(acts and bool(agent))
         self.agent.set_label(f"Undo everything by {shown_line(agent)[:40]}…" if agent else "")
         self.run.setVisible(acts and call is not None and not call.undo_of)
@@ -329,3 +331,9 @@ class _Detail(QFrame):
         """How high it is."""
         self._column.activate()
         return self._column.heightForWidth(width) if self._column.hasHeightForWidth() else self.sizeHint().height()
+
+
+def _undo_label(call: ChangeRow | None) -> str:
+    if call is not None and call.inner:
+        return f"Undo these {len(call.inner)} calls…"
+    return "Undo the undo…" if call is not None and call.undo_of else "Undo this call…"

@@ -275,7 +275,7 @@ class ChatPage(QWidget):
 
     def _undo_told(self, token: str) -> None:
         if token.startswith(CHANGE):
-            self._models.changes.undo_call(token.removeprefix(CHANGE))
+            self._models.changes.undo_calls([token.removeprefix(CHANGE)])
 
     def _show_undo(self, preview: UndoPreview) -> None:
         undo_preview.UndoDialog(self.window(), self._models.changes, preview).open()

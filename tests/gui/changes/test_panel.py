@@ -1,16 +1,20 @@
 """The Changes panel: what quiets what, which buttons there are, and an undo that is shown."""
 
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 from shots import changes as shots
 from shots.chat import StillBridge
 
+from desktop.domain.files.changes import FileState
 from desktop.domain.files.undo import LaterChange, UndoConflict
 from desktop.presenter.changes.panel import ChangesViewModel
+from desktop.presenter.changes.rows import call_rows
 from desktop.ui.changes.panel import ChangesPanel
 from desktop.ui.changes.preview import KEEP, UNDO, UndoDialog
 from desktop.ui.theme import Theme
@@ -112,6 +116,52 @@ def test_the_choice_stays_when_the_rows_are_read_again(panel: Callable[..., Chan
     shown.calls.select(3)
     model_of(shown).changed.emit()
     assert shown.calls.current.change_id == "c4"
+
+
+@pytest.mark.spec("R-UND-3")
+def test_calls_in_a_row_by_one_agent_on_one_file_are_one_row_that_opens_to_each(
+    panel: Callable[..., ChangesPanel], qtbot: QtBot
+) -> None:
+    shown = panel("several")
+    rows = shown.calls.rows
+    assert [(row.what, row.added, row.removed) for row in rows.lines] == [
+        ("docs/sources.md, 3 times", 21, 13),
+        ("docs/tides.md", 5, 5),
+        ("docs/sources.md", 1, 1),
+        ("docs/sources.md", 1, 1),
+        ("docs/sources.md", 0, 0),
+    ], "another file, and another agent, come in between"
+    shown.calls.select(0)
+    assert shown_buttons(shown)[0] == "Undo these 3 calls…"
+    model_of(shown).conflict_found.emit("c1", "of the first alone")
+    assert shown.detail.words.text() == ""
+    qtbot.keyClick(shown.calls, Qt.Key.Key_Right)
+    assert [row.time for row in rows.lines[:4]] == ["13:52", "13:52", "13:53", "13:55"]
+    assert rows.lines[0].change_ids == ("c1", "c2", "c3")
+    assert "unfolded" in rows.index(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    shown.calls.select(3)
+    assert shown.calls.current.change_ids == ("c3",)
+    assert shown_buttons(shown)[0] == "Undo this call…"
+    qtbot.keyClick(shown.calls, Qt.Key.Key_Left)
+    assert shown.calls.current is rows.lines[0]
+    qtbot.keyClick(shown.calls, Qt.Key.Key_Left)
+    assert len(rows.lines) == 5
+    arrow = shown.calls.visualRect(rows.index(0)).topLeft() + QPoint(90, 16)
+    qtbot.mouseClick(shown.calls.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
+    assert len(rows.lines) == 8
+
+
+@pytest.mark.spec("R-UND-3")
+def test_what_was_undone_or_done_by_hand_in_between_stays_a_row_of_its_own(panel: Callable[..., ChangesPanel]) -> None:
+    changes = model_of(panel("several")).changes
+    assert changes is not None
+    undone = replace(changes, undone={"c2": 1.0})
+    assert [row.what for row in call_rows(undone, {})[:3]] == ["docs/sources.md"] * 3
+    path = next(one for one in changes.paths if one.path.endswith("tides.md"))
+    hand = replace(path, now=FileState("file", 0o644, 1, "hand"), now_at=changes.records[0].at + 1)
+    between = call_rows(replace(changes, paths=(hand,)), {})
+    assert between[1].who.startswith("By hand")
+    assert between[2].what == "docs/sources.md, 2 times"
 
 
 def test_nothing_changed_yet_is_said(panel: Callable[..., ChangesPanel]) -> None:
