@@ -18,6 +18,7 @@ from desktop.domain.models import (
     StreamItem,
 )
 from desktop.domain.runs.meta import RunMeta
+from desktop.domain.web.nearness import is_local_address
 from desktop.models import providers
 from desktop.models.router import Connections
 
@@ -95,7 +96,7 @@ class FallbackClient:
 def _is_here(connection: Connection) -> bool:
     """On this computer or in its network."""
     address = providers.base_url(connection)
-    return providers.is_local(connection.provider) or bool(address and providers.is_local_address(address))
+    return providers.is_local(connection.provider) or bool(address and is_local_address(address))
 
 
 def _with(failed: ModelError, ref: ModelRef, error: ModelError) -> ModelError:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import urllib.parse
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ProviderInfo
+from desktop.domain.web.nearness import is_local_address
 
 DEMO = "demo"
 SCRIPTED = "scripted"
@@ -167,15 +167,6 @@ def is_priced(connection: Connection) -> bool:
     gateway, at its prices; on this machine or in this network it is likely a server of one's own: unknown."""
     spoken = dialect(connection.provider)
     return spoken.priced and not (spoken.copied and connection.base_url and is_local_address(connection.base_url))
-
-
-def is_local_address(address: str) -> bool:
-    """On this machine or in its own network, as far as the address says: nothing is looked up."""
-    try:
-        host = urllib.parse.urlsplit(address).hostname or ""
-        return not ipaddress.ip_address(host).is_global
-    except ValueError:
-        return "." not in host or host.endswith((".local", ".localhost", ".internal", ".lan", ".home.arpa"))
 
 
 def maker(connection: Connection, model: str) -> str:

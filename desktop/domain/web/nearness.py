@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import urllib.parse
 from enum import IntEnum
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -61,3 +62,12 @@ def named(host: str) -> Nearness | None:
         return nearness(host.strip("[]"))
     except ValueError:
         return None
+
+
+def is_local_address(address: str) -> bool:
+    """On this machine or in its own network, as far as the address says: nothing is looked up."""
+    try:
+        host = urllib.parse.urlsplit(address).hostname or ""
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".localhost", ".internal", ".lan", ".home.arpa"))

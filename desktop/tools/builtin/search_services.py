@@ -13,7 +13,7 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ProviderInfo, SecretStore
 from desktop.domain.processes import Child, ChildRefused
 from desktop.domain.web.addresses import BadWebAddress, WebAddress, read_address
-from desktop.domain.web.nearness import Nearness
+from desktop.domain.web.nearness import Nearness, is_local_address
 
 SEARXNG = "searxng"
 SERVICES: tuple[ProviderInfo, ...] = (
@@ -119,9 +119,12 @@ class SearchServices:
         return SERVICES
 
     def addresses_to_try(self, provider: str, address: str) -> Sequence[str]:
-        """What a typed address may mean, the likeliest first."""
+        """What a typed address may mean, the likeliest first: in one's own network nobody has certificates."""
         address = address.strip().rstrip("/").removesuffix("/search")
-        return (address,) if "://" in address or not address else (f"https://{address}", f"http://{address}")
+        if "://" in address or not address:
+            return (address,)
+        schemes = ("http", "https") if is_local_address(f"//{address}") else ("https", "http")
+        return [f"{scheme}://{address}" for scheme in schemes]
 
     async def test(
         self, connection: Connection, key: str, more: Mapping[str, str] | None = None
