@@ -49,7 +49,7 @@ def reach_service(services: Services) -> ReachService:
             activity=services.store.audit,
             prover=Prover(services.policy, ProvenFiles(services.policy), services.confinement, GroupRunner(), safety),
             changes=changes,
-            tool=services.tools.find,
+            search=lambda: services.searches.in_use,
             profile=lambda place: services.confinement.profile(place=place),
         )
     )

@@ -1,6 +1,6 @@
 """Which hosts of the web an agent reaches: those that somebody has named or an agent has read, and all others.
 
-There is no judge of its own here either: the tool makes the pre-check, the list of the agent, the rules and ``answer``
+There is no judge of its own here either: the tools make the pre-check, the list of the agent, the rules and ``answer``
 say what comes of it, as at gates 6, 9 and 10.
 """
 
@@ -11,13 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from desktop.domain.approval.permission import AuditEntry
 from desktop.domain.approval.reach import HostRow
-from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.domain.tools import Tool
+from desktop.domain.models import Connection
 from desktop.domain.web.addresses import BadWebAddress, read_address
+from desktop.domain.web.proxies import WebProxies
 from desktop.services.reach.judge import Judge
 from desktop.skills.patterns.grammar import Pattern
-from desktop.tools.builtin.web_fetch import WEB_FETCH
+from desktop.tools.builtin.web_fetch import WEB_FETCH, judged
+from desktop.tools.builtin.web_search import WEB_SEARCH, judged_search
 
 MOST = 200
 """Hosts that are listed."""
@@ -64,26 +65,22 @@ def _read(entries: Iterable[AuditEntry]) -> Iterable[str]:
             continue
 
 
-async def host_rows(
-    judge: Judge, fetch: Tool | None, search: Tool | None, sources: HostSources, place: WorkPlace
-) -> tuple[HostRow, ...]:
-    """Searching first, then the hosts by name, then all others."""
+def host_rows(judge: Judge, service: Connection | None, sources: HostSources) -> tuple[HostRow, ...]:
+    """Searching first, with the service in use, then the hosts by name, then all others."""
     rows: list[HostRow] = []
-    if search is not None:
-        check = await search.precheck({"query": "x"}, place)
-        reached = judge.host(search.spec, {"query": "x"}, check)
-        rows.append(HostRow(True, check.constraint, reached, "your search service"))
-    if fetch is None:
-        return tuple(rows)
+    if service is not None:
+        searching = {"query": "x"}
+        check = judged_search(service, searching["query"], WebProxies())
+        rows.append(HostRow(True, check.constraint, judge.host(WEB_SEARCH, searching, check), "your search service"))
     known = sources.hosts()
     for host in (*sorted(known), ""):
-        arguments = {"url": _address(host or ANY)}
-        check = await fetch.precheck(arguments, place)
-        rows.append(HostRow(False, host, judge.host(fetch.spec, arguments, check), known.get(host, "")))
+        reading = {"url": address_in(host or ANY)}
+        reached = judge.host(WEB_FETCH, reading, judged(reading["url"], judge.settings.own_hosts))
+        rows.append(HostRow(False, host, reached, known.get(host, "")))
     return tuple(rows)
 
 
-def _address(host: str) -> str:
+def address_in(host: str) -> str:
     """A page of a host; of a pattern, one that it covers."""
     host = host.replace("*", "any").replace("?", "x")
     return f"http://{host}/" if host.endswith(":80") else f"https://{host}/"

@@ -19,9 +19,9 @@ from desktop.domain.errors import ConfigurationError
 from desktop.domain.files.work_place import NOWHERE, WorkPlace
 from desktop.domain.ids import new_id
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.models import Connection
 from desktop.domain.safety import Confinement, ConfinementKind, SettingsProvider
 from desktop.domain.skills import SkillDef
-from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy
@@ -37,7 +37,6 @@ from desktop.services.skills.world import SkillWorld
 from desktop.skills.patterns.grammar import Pattern, parse_patterns
 from desktop.skills.patterns.syntax import PatternError
 from desktop.tools.builtin.web_fetch import WEB_FETCH
-from desktop.tools.builtin.web_search import WEB_SEARCH
 
 PROOF = "prove-reach"
 """The name of a proof in the activity log."""
@@ -79,8 +78,8 @@ class ReachServices:
     """Reads earlier proofs."""
     changes: Callable[[Callable[[], None]], Callable[[], None]]
     """Attaches a listener to the lists, and returns what detaches it."""
-    tool: Callable[[str], Tool | None]
-    """A tool by its name, as it is registered now."""
+    search: Callable[[], Connection | None]
+    """Returns the search service in use."""
     profile: Callable[[WorkPlace], SandboxProfile] | None = None
     """Returns the sandbox profile of commands that start there, as it is now; blocks."""
 
@@ -151,8 +150,7 @@ class ReachService:
             await self._listed(agent),
             [row.entry for row in page.rows],
         )
-        fetch, search = self._s.tool(WEB_FETCH.name), self._s.tool(WEB_SEARCH.name)
-        return await host_rows(judge, fetch, search, sources, self._place)
+        return host_rows(judge, self._s.search(), sources)
 
     async def _listed(self, name: str) -> tuple[Pattern, ...]:
         """The patterns of an agent's list of tools."""

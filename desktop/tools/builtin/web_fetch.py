@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from desktop.domain.approval.judgement import Category
@@ -96,27 +96,7 @@ class WebFetch:
 
     async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Read the address; what is no public one is refused without a question."""
-        try:
-            address = read_address(args["url"])
-        except BadWebAddress as error:
-            return PreCheck(Category.READ, denied=ToolFailure(str(error), code="web.address"))
-        if refused := self._refusal(address):
-            return PreCheck(Category.READ, denied=refused)
-        return PreCheck(
-            Category.READ,
-            preview=preview_of(address, self._proxies),
-            constraint=address.host,
-            resolved={"host": address.host, "url": address.text},
-            asks=NEW_HOST.format(host=address.host),
-        )
-
-    def _refusal(self, address: WebAddress) -> Exception | None:
-        near = address.near
-        if near is None or near is Nearness.PUBLIC:
-            return None
-        if near is not Nearness.NEVER and {address.host, address.name} & set(self._settings().own_hosts):
-            return None
-        return Denied(PRIVATE.format(host=address.host), code="web.private")
+        return judged(str(args["url"]), self._settings().own_hosts, self._proxies)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """The page, or a part of it."""
@@ -138,6 +118,27 @@ class WebFetch:
         finally:
             stream.cancel()
         return _result(stream.value or {}, "".join(pieces), offset)
+
+
+def judged(url: str, own_hosts: Sequence[str], proxies: WebProxies = _NO_PROXIES) -> PreCheck:
+    """What a call for this address would touch: the one judgement, for calls and for what is shown of them."""
+    try:
+        address = read_address(url)
+    except BadWebAddress as error:
+        return PreCheck(Category.READ, denied=ToolFailure(str(error), code="web.address"))
+    near = address.near
+    if near is not None and near is not Nearness.PUBLIC:
+        own = near is not Nearness.NEVER and {address.host, address.name} & set(own_hosts)
+        if not own:
+            refused = Denied(PRIVATE.format(host=address.host), code="web.private")
+            return PreCheck(Category.READ, denied=refused)
+    return PreCheck(
+        Category.READ,
+        preview=preview_of(address, proxies),
+        constraint=address.host,
+        resolved={"host": address.host, "url": address.text},
+        asks=NEW_HOST.format(host=address.host),
+    )
 
 
 def _result(said: Mapping[str, Any], text: str, offset: int) -> ToolResult:

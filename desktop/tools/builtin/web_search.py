@@ -77,21 +77,7 @@ class WebSearch:
 
     async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Which service would be asked; a person is asked once about each."""
-        service = self._services.in_use
-        if service is None:
-            return PreCheck(Category.READ, denied=ToolFailure(NONE, code="search.none"))
-        try:
-            address = address_of(service)
-        except BadWebAddress as error:
-            return PreCheck(Category.READ, denied=ToolFailure(f"{service.title}: {error}", code="search.address"))
-        query = str(args["query"])
-        return PreCheck(
-            Category.READ,
-            preview=preview_of(service, address, query, self._proxies),
-            constraint=address.host,
-            resolved={"host": address.host, "query": query},
-            asks=NEW_SERVICE.format(host=address.host),
-        )
+        return judged_search(self._services.in_use, str(args["query"]), self._proxies)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """The results."""
@@ -108,6 +94,23 @@ class WebSearch:
         note = _notes(found)
         text = "\n".join(part for part in (listed(found.rows), note) if part)
         return ToolResult(text, facts={**facts, NOTE: note} if note else facts, outside=(host,))
+
+
+def judged_search(service: Connection | None, query: str, proxies: WebProxies) -> PreCheck:
+    """What a search would touch: the one judgement, for calls and for what is shown of them."""
+    if service is None:
+        return PreCheck(Category.READ, denied=ToolFailure(NONE, code="search.none"))
+    try:
+        address = address_of(service)
+    except BadWebAddress as error:
+        return PreCheck(Category.READ, denied=ToolFailure(f"{service.title}: {error}", code="search.address"))
+    return PreCheck(
+        Category.READ,
+        preview=preview_of(service, address, query, proxies),
+        constraint=address.host,
+        resolved={"host": address.host, "query": query},
+        asks=NEW_SERVICE.format(host=address.host),
+    )
 
 
 def listed(rows: tuple[SearchResult, ...]) -> str:

@@ -10,21 +10,16 @@ from typing import Any
 import pytest
 
 from desktop.domain.approval.permission import AuditEntry
-from desktop.domain.files.work_place import NOWHERE
 from desktop.domain.models import Connection
 from desktop.domain.processes import ChildHealth, ChildRefused
-from desktop.domain.web.proxies import WebProxies
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.redaction import SecretRedactor
-from desktop.services.reach.hosts import ANY, _address
+from desktop.services.reach.hosts import ANY, address_in
 from desktop.skills.patterns.lists import AllowedList
 from desktop.supervision.tasks import TaskOwner
-from desktop.tools.builtin.search_services import SearchServices
-from desktop.tools.builtin.web_fetch import WebFetch
-from desktop.tools.builtin.web_search import WebSearch
-from tests.servers.hosts import Secrets
+from desktop.tools.builtin.web_fetch import WEB_FETCH, WebFetch, judged
 from tests.unit.pipeline.kit import Bench, Table
 from tests.unit.services.reach.test_service import EffectRequest, Lab, Office, lab, office
 
@@ -69,7 +64,7 @@ async def came_to(lab: Lab, rules: str, listed: str | None, host: str) -> str:
     bench.pipeline = Pipeline(Table(fetch_of(lab)), TaskOwner().spawn, trust=gate)  # type: ignore[arg-type]
     allowed = AllowedList.of(listed, cwd="/", home="/nowhere") if listed is not None else None
     caller = Caller() if allowed is None else Caller(allowed=allowed)
-    outcome = await bench.call("web-fetch", {"url": _address(host or ANY)}, caller=caller)
+    outcome = await bench.call("web-fetch", {"url": address_in(host or ANY)}, caller=caller)
     if asked.requests:
         return "asks"
     return "passes" if outcome.result.code == "test.reached" else "denied"
@@ -81,12 +76,12 @@ async def _unwritten(_entry: AuditEntry) -> None:
 
 async def test_a_row_is_what_becomes_of_a_real_call(lab: Lab) -> None:
     lab.world.change(own_hosts=("127.0.0.1:8080", "wiki.lan:80", "169.254.169.254"))
-    fetch, seen = fetch_of(lab), set()
+    seen = set()
     for rules, listed, host in itertools.product(RULES, LISTS, HOSTS):
         allowed = AllowedList.of(listed, cwd="/", home="/nowhere") if listed is not None else None
-        arguments = {"url": _address(host or ANY)}
+        arguments = {"url": address_in(host or ANY)}
         judge = lab.judge(lab.book(rules), allowed)
-        shown = judge.host(fetch.spec, arguments, await fetch.precheck(arguments, NOWHERE))
+        shown = judge.host(WEB_FETCH, arguments, judged(arguments["url"], lab.world.settings.own_hosts))
         real = await came_to(lab, rules, listed, host)
         assert shown.what == real, (rules, listed, host, shown)
         seen.add((shown.what, shown.because))
@@ -101,8 +96,6 @@ async def test_a_row_is_what_becomes_of_a_real_call(lab: Lab) -> None:
 
 
 async def test_hosts_are_those_of_rules_lists_settings_and_activity_and_all_others(office: Office) -> None:
-    services = SearchServices(Network(), Secrets(), lambda: (Connection("t", "tavily-search", "Tavily"),))
-    office.tools["web-fetch"] = fetch_of(office.lab)
     office.lab.world.change(own_hosts=("wiki.lan:80",))
     await office.book.add({"pattern": "web-fetch(host=*.tides.example)", "policy": "allow"})
     await office.book.add({"pattern": "web-fetch(host=paste.example)", "policy": "deny"})
@@ -116,7 +109,7 @@ async def test_hosts_are_those_of_rules_lists_settings_and_activity_and_all_othe
         ("wiki.lan:80", "asks", "named in your settings"),
         ("", "asks", ""),
     ]
-    office.tools["web-search"] = WebSearch(services, WebProxies())
+    office.search = Connection("t", "tavily-search", "Tavily")
     rows = await office.service.hosts("reader")
     assert (rows[0].searches, rows[0].host) == (True, "api.tavily.com")
     assert {(row.reached.what, row.reached.because) for row in rows} == {("denied", "tools")}, "its list has neither"

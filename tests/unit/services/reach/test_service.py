@@ -17,8 +17,8 @@ from desktop.domain.approval.permission import AuditEntry, Decision, PermissionR
 from desktop.domain.approval.reach import Agreement, Proof
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.models import Connection
 from desktop.domain.safety import Access, ConfinementKind, PathVerdict
-from desktop.domain.tools import Tool
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.safety.boundary.reach import Attempt, Attempts, ProvenFiles, Prover
@@ -361,7 +361,7 @@ class Office:
     """A whole service."""
 
     def __init__(self, lab: Lab, root: Path) -> None:
-        self.tools: dict[str, Tool] = {}
+        self.search: Connection | None = None
         skills = root / "skills"
         skills.mkdir()
         (skills / "reader.skill.md").write_text(
@@ -388,7 +388,7 @@ class Office:
                 log=Told(self.store),
                 activity=self.store.audit,
                 changes=self.changes,
-                tool=self.tools.get,
+                search=lambda: self.search,
             ),
             clock=lambda: 1000.0,
         )
