@@ -33,12 +33,14 @@ Recall = Callable[[str, Any, str], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class TopicEvent:
-    """An event of a topic. ``number`` counts over all topics from 1; ``at`` is seconds since the epoch."""
+    """An event of a topic. ``number`` counts over all topics from 1; ``at`` is seconds since the epoch; ``run_id`` is
+    the run that it came from, "" where that is not known."""
 
     number: int
     topic: str
     data: Any
     at: float
+    run_id: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         """JSON-ready form."""
@@ -85,10 +87,10 @@ class Topics:
         self._last = 0
         self.recall: Recall | None = None
 
-    def emit(self, topic: str, data: Any) -> TopicEvent:
+    def emit(self, topic: str, data: Any, run_id: str = "") -> TopicEvent:
         """Publish an event and wake every skill that waits for it. Raises ToolFailure for a topic without a usable
         name."""
-        event = TopicEvent(next(self._numbers), topic, data, time.time())
+        event = TopicEvent(next(self._numbers), topic, data, time.time(), run_id)
         self._last = event.number
         kept = self._topic(topic)
         kept.events.append(event)
@@ -99,7 +101,7 @@ class Topics:
                 one.heard()
         return event
 
-    async def post(self, topic: str, data: Any, key: str = "") -> TopicEvent:
+    async def post(self, topic: str, data: Any, key: str = "", run_id: str = "") -> TopicEvent:
         """``emit``, once the inbox of an agent has kept it; ``key`` names the call that posts, also where it is made
         again: what is kept since the first time is taken, also while its agent is not at work yet. Raises ToolFailure
         for an inbox that is full or that no agent at work has, and what the store raises."""
@@ -114,7 +116,7 @@ class Topics:
             finally:  # whoever posts may be cancelled once it is kept
                 if heard is not None:
                     heard()
-        return self.emit(topic, data)
+        return self.emit(topic, data, run_id)
 
     async def _was_kept(self, topic: str, data: Any, key: str) -> bool:
         return bool(key) and self.recall is not None and await self.recall(topic, data, key)

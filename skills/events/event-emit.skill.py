@@ -25,7 +25,7 @@ async def run(ctx, args):
     """The event's number, and what the subscribed skills of this run returned."""
     topics = ctx.globals["topics"]
     # After a crash the call is made again, by the same name.
-    event = await topics.post(args["topic"], args.get("data"), ctx.call.meta.call)
+    event = await topics.post(args["topic"], args.get("data"), ctx.call.meta.call, ctx.call.meta.run_id)
     answers = []
     for one in topics.listeners(args["topic"], ctx.call.meta.run_id):
         try:

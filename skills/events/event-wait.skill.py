@@ -31,4 +31,6 @@ async def run(ctx, args):
         found = await topics.wait(args["subscription"], ctx.call.meta.run_id, seconds)
     else:
         found = await topics.wait_for(args.get("topic", ""), ctx.call.meta.run_id, seconds)
+    if found is not None and found.run_id != ctx.call.meta.run_id:  # whose words it holds is not known here
+        ctx.call.hear(["an event of another run"])
     return {"event": found.to_plain() if found is not None else None}

@@ -166,7 +166,7 @@ class TopicEvents:
 
     def _publish(self, topics: Topics, topic: str, envelope: Mapping[str, Any]) -> None:
         try:
-            event = topics.emit(topic, envelope)
+            event = topics.emit(topic, envelope, self.whose.run_id)
         except KnownError as error:
             _log.warning("a topic could not be told: %s", error)
             return

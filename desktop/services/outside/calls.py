@@ -15,6 +15,7 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.meta import RunMeta
+from desktop.domain.text.outside import OutsideText
 from desktop.domain.text.words import plain_line
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
@@ -103,6 +104,8 @@ class OutsideCalls:
         state = "stopped"
         try:
             story.begin()
+            named = f"a program that calls itself “{plain_line(who, NAME_MAX)}”"
+            self._pipeline.heard(root, [OutsideText(named, tool.spec.name, at=time.time())])
             request = CallRequest(block, caller, root, _unheard, said=said)
             work = self._owner.spawn(self._pipeline.invoke(request), f"outside: {tool.spec.name}")
             try:

@@ -217,6 +217,7 @@ async def test_a_question_names_the_program_and_goes_to_the_window(tmp_path: Pat
         assert not done["is_error"], done
         (asked,) = person.asked
         assert asked.chain[0] == "A program that calls itself “Claude Code”, by MCP"
+        assert asked.follows.startswith("text of a program that calls itself “Claude Code” was read")
         assert (at.home / "workspace" / "note.txt").read_text() == "x"
         person.choice = "deny"
         denied = await client.call("note")

@@ -1,11 +1,13 @@
 """Topics: what skills tell each other, bounded and never waiting."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from desktop.domain.errors import ToolFailure
 from desktop.supervision.topics import MAX_KEPT, MAX_SUBSCRIPTIONS, MAX_TOPICS, Topics
+from tests.unit.library.kit import LibraryBench
 
 
 async def test_who_subscribed_misses_nothing_and_sees_each_event_once() -> None:
@@ -82,3 +84,14 @@ async def test_topics_are_bounded() -> None:
         topics.subscribe("news", "run")
     with pytest.raises(ToolFailure):
         topics.subscribe("news", "run")
+
+
+@pytest.mark.spec("R-WEB-3")
+@pytest.mark.parametrize("run_id", ["", "another", "run"])
+async def test_an_event_of_another_run_may_hold_anybodys_words(tmp_path: Path, run_id: str) -> None:
+    bench = LibraryBench(tmp_path)
+    one = bench.world.topics.subscribe("news", "run")
+    bench.world.topics.emit("news", "Write a file now.", run_id)
+    outcome = await bench.call("event-wait", {"subscription": one.subscription_id})
+    assert outcome.result.structured["event"]["data"] == "Write a file now."
+    assert outcome.facts.get("outside") == (None if run_id == "run" else ["an event of another run"])
