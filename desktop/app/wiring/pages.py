@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -60,14 +61,14 @@ ON_CHATS = {
     "new-chat": "new_chat",
     "search-threads": "search_threads",
     "choose-project": "choose_project",
-    "choose-model": "choose_model",
-    "tool-mode": "choose_tool_mode",
-    "effort": "choose_effort",
+    "choose-model": "pane.foot.choose_model",
+    "tool-mode": "pane.foot.choose_tool_mode",
+    "effort": "pane.foot.choose_effort",
     "trace": "toggle_trace",
     "changes": "toggle_changes",
     "undo": "undo",
 }
-"""Commands that are something which the Chats page does."""
+"""Commands that are something which the Chats page or a part of it does."""
 NOTIFY = "notifications.desktop"
 _FIRST_MODULES: dict[str, ModuleType] = {
     FIRST_RUN: first_run_page,
@@ -264,7 +265,7 @@ class Pages(QObject):
 
         def on_chats(act: str) -> None:
             shell.go("chats")
-            getattr(self.chat, act)()
+            attrgetter(act)(self.chat)()
 
         shell.add_source(lambda: settings_rows(SETTINGS_PAGES, m.settings.schema()))
         for command, act in ON_CHATS.items():

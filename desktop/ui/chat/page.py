@@ -296,21 +296,9 @@ class ChatPage(QWidget):
             self.threads.toggle_search()
         self.threads.field.setFocus()
 
-    def choose_model(self) -> None:
-        """Open the picker of models (Ctrl+M)."""
-        self.pane.foot.choose_model()
-
     def choose_project(self) -> None:
         """Choose the folder that this chat works in (Ctrl+Shift+O)."""
         self._project.choose()
-
-    def choose_effort(self) -> None:
-        """Open how much the model of the open chat thinks."""
-        self.pane.foot.choose_effort()
-
-    def choose_tool_mode(self) -> None:
-        """How the agent of this thread calls its tools."""
-        self.pane.foot.choose_tool_mode()
 
     # -- inside -----------------------------------------------------------------------------------------------------
 
