@@ -167,6 +167,39 @@ async def test_what_changed_meanwhile_is_left_out_until_a_person_has_chosen(benc
     assert second.path in taken
 
 
+@pytest.mark.spec("R-OUT-3")
+async def test_of_a_file_that_changed_meanwhile_each_side_can_be_seen_and_one_be_chosen(bench: DialogBench) -> None:
+    await bench.ask(outcome_request(meanwhile=True))
+    await opened(bench)
+    card, rows, answers = body(bench).card, body(bench).rows, bench.dialog.view.answers
+    assert card is not None
+    assert answers is not None
+    model = card.list.model()
+    leaf = next(leaf for leaf in rows.leaves if leaf.path.endswith("summary.csv"))
+    at = next(at for at in range(model.rowCount()) if model.index(at).data(ROW).node is leaf)
+    card.list.setCurrentIndex(model.index(at))
+    await until(lambda: leaf.opened, "it is before the person")
+    sides = card._copy.sides(leaf.change)
+    assert (card.choice.isHidden(), card.sides.isHidden(), card.bar.isHidden()) == (True, False, False)
+    both = [row.text for row in card.diff_view.rows]
+    assert any(text.startswith("the copy, made from the file as it was") for text in both)
+    for at, text in ((1, sides.before), (2, sides.after)):
+        card.sides.findChildren(QAbstractButton)[at].click()
+        assert [row.text for row in card.diff_view.rows] == text.splitlines()
+    button(bench, "Replace it with the copy’s").click()
+    assert (leaf.ticked, rows.count, card.bar.replace.isEnabled(), card.bar.keep.isEnabled()) == (True, 40, False, True)
+    button(bench, "Keep the real one").click()
+    assert (leaf.ticked, rows.count) == (False, 39)
+    plain = next(at for at in range(model.rowCount()) if _is_plain(model.index(at).data(ROW).node))
+    card.list.setCurrentIndex(model.index(plain))
+    assert (card.choice.isHidden(), card.sides.isHidden(), card.bar.isHidden()) == (False, True, True)
+    await settled()
+
+
+def _is_plain(node: object) -> bool:
+    return isinstance(node, TickedFile) and not node.meanwhile
+
+
 @pytest.mark.spec("R-OUT-4")
 async def test_another_run_with_the_network_or_in_a_new_copy_is_a_press_away(bench: DialogBench) -> None:
     question = await bench.ask(outcome_request())

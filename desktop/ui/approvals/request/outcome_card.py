@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QFrame, QSizePolicy, 
 
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.files.outcomes import ChangeSides, CommandCopy
+from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.approvals.outcome_row_words import count_of, listing, summary_words
 from desktop.presenter.approvals.outcome_rows import OutcomeRows, TickedFile, TickedFolder
 from desktop.ui.approvals.request.background import Background
@@ -18,6 +19,7 @@ from desktop.ui.approvals.request.diffing import DiffRow, diff, new_file, plain_
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.approvals.request.outcome_list import OutcomeList, figures_words, tick_box
 from desktop.ui.theme import theme
+from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.properties import pane
@@ -28,6 +30,20 @@ from desktop.ui.widgets.text import Text
 LIST, HEIGHT, NARROW = 338, 210, 640
 """Pixels at 100 %: the list, the least height of the card, and the width below which the list stands over the rest."""
 _VIEWS = (("diff", "Diff"), ("result", "Result"), ("arguments", "Arguments"))
+_SIDES = (("both", "Both"), ("real", "Real"), ("copy", "Copy"))
+REPLACE, KEEP = "Replace it with the copy’s", "Keep the real one"
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """What is shown of one row."""
+
+    changes: tuple[DiffRow, ...]
+    """What changed; of a file that somebody else changed meanwhile, both."""
+    result: tuple[DiffRow, ...]
+    """The file afterwards, as it is in the copy."""
+    real: tuple[DiffRow, ...] = ()
+    """The real file as it is now, where somebody else changed it."""
 
 
 class TickAll(Ringed, QAbstractButton):
@@ -55,6 +71,41 @@ class TickAll(Ringed, QAbstractButton):
         tick_box(QPainter(self), self.rect(), states.get(self._rows.ticked, Qt.CheckState.Unchecked))
 
 
+class MeanwhileBar(QFrame):
+    """What becomes of a file that somebody else changed while the request was open."""
+
+    def __init__(self, rows: OutcomeRows) -> None:
+        super().__init__()
+        self.setProperty("pane", "footer")
+        self._rows = rows
+        self._leaf: TickedFile | None = None
+        row = Row(self, margins=(12, 6, 8, 6), spacing=8)
+        row.addWidget(Text("For this file", "small", "2", elide="right"), 1)
+        self.replace, self.keep = Button(REPLACE, small=True), Button(KEEP, small=True)
+        for button, ticked in ((self.replace, True), (self.keep, False)):
+            button.clicked.connect(lambda _=False, ticked=ticked: self._decide(ticked))
+            row.addWidget(button)
+        rows.changed.connect(self._say)
+        self.hide()
+
+    def show_leaf(self, node: TickedFile | TickedFolder) -> None:
+        """Of another row; there is nothing to decide of most."""
+        self._leaf = node if isinstance(node, TickedFile) and node.meanwhile else None
+        self.setVisible(self._leaf is not None)
+        self._say()
+
+    def _decide(self, ticked: bool) -> None:
+        if self._leaf is not None:
+            self._rows.tick(self._leaf, ticked)
+
+    def _say(self) -> None:
+        """What is not chosen can be; nothing before the file was seen."""
+        leaf = self._leaf
+        if leaf is not None:
+            self.replace.setEnabled(leaf.opened and not leaf.ticked)
+            self.keep.setEnabled(leaf.opened and leaf.ticked)
+
+
 class OutcomeCard(QFrame):
     """``opened`` when a person has a row before them."""
 
@@ -65,7 +116,8 @@ class OutcomeCard(QFrame):
         self.setProperty("pane", "card")
         self._rows, self._copy = rows, copy
         self._node: TickedFile | TickedFolder | None = None
-        self._result: tuple[DiffRow, ...] | None = None
+        self._found = FileRows((), ())
+        self._filled = False
         self._head = self._make_head()
         self.list = OutcomeList(rows)
         self.list.opened.connect(self._open)
@@ -81,15 +133,22 @@ class OutcomeCard(QFrame):
         self._side.setProperty("pane", "side")
         Column(self._side, spacing=0).addWidget(self.list)
         self._split.addWidget(self._side)
-        right = QWidget()
-        right.setLayout(self.views)
-        self._split.addWidget(right, 1)
+        self.bar = MeanwhileBar(rows)
+        self._split.addLayout(self._make_right(), 1)
         column.addLayout(self._split, 1)
         sized(self, min_height=HEIGHT)
         self._background = Background(self, self._show)
         rows.changed.connect(self._say)
         self._say()
         self.list.show_first()
+
+    def _make_right(self) -> Column:
+        shown = QWidget()
+        shown.setLayout(self.views)
+        right = Column(spacing=0)
+        right.addWidget(shown, 1)
+        right.addWidget(self.bar)
+        return right
 
     def _make_head(self) -> QWidget:
         head = sized(pane("header"), height=36)
@@ -105,6 +164,10 @@ class OutcomeCard(QFrame):
         self.choice = Segmented("What to show", _VIEWS, small=True)
         self.choice.chosen.connect(self._show_view)
         row.addWidget(self.choice)
+        self.sides = Segmented("What to show of a file that changed meanwhile", _SIDES, small=True)
+        self.sides.chosen.connect(self._show_side)
+        self.sides.hide()
+        row.addWidget(self.sides)
         return head
 
     def _say(self) -> None:
@@ -120,30 +183,46 @@ class OutcomeCard(QFrame):
         self.views.setCurrentIndex([value for value, _ in _VIEWS].index(name))
         self._fill_result()
 
+    def _show_side(self, name: str) -> None:
+        """Of a file that changed meanwhile: what both did to it, or one of the two as it is."""
+        found = self._found
+        self.diff_view.set_rows({"both": found.changes, "real": found.real, "copy": found.result}[name])
+
     def _open(self, node: TickedFile | TickedFolder) -> None:
         self._node = node
+        self._dress(isinstance(node, TickedFile) and node.meanwhile)
+        self.bar.show_leaf(node)
         self.diff_view.set_rows((DiffRow("hunk", 0, "comparing…"),))
         copy = self._copy
 
-        def find() -> tuple[tuple[DiffRow, ...], tuple[DiffRow, ...]]:
+        def find() -> FileRows:
             if isinstance(node, TickedFolder):
-                return (plain_rows(listing(node), numbered=False),) * 2
+                return FileRows(rows := plain_rows(listing(node), numbered=False), rows)
             return rows_of(node, copy.sides(node.change))
 
         self._background.start(find)
 
     def _show(self, found: object) -> None:
-        if isinstance(found, tuple):
-            changes, self._result = found
-            self.diff_view.set_rows(changes)
+        if isinstance(found, FileRows):
+            self._found, self._filled = found, False
+            if self.sides.isVisibleTo(self):
+                self._show_side(self.sides.value)
+            else:
+                self.diff_view.set_rows(found.changes)
             self._fill_result()
             self._looked_at()
 
+    def _dress(self, meanwhile: bool) -> None:
+        """A file that changed meanwhile has two sides to look at instead."""
+        self.choice.setVisible(not meanwhile)
+        self.sides.setVisible(meanwhile)
+        self._show_view("diff" if meanwhile else self.choice.value)
+
     def _fill_result(self) -> None:
         """Only where it is looked at: it may be long."""
-        if self.views.currentWidget() is self.result_view and self._result is not None:
-            self.result_view.set_rows(self._result)
-            self._result = None
+        if self.views.currentWidget() is self.result_view and not self._filled:
+            self.result_view.set_rows(self._found.result)
+            self._filled = True
 
     def _looked_at(self) -> None:
         if self._node is not None:
@@ -168,27 +247,32 @@ class OutcomeCard(QFrame):
             self._side.setFixedWidth(min(t.px(LIST), self.width() * 2 // 5))
 
 
-def rows_of(leaf: TickedFile, sides: ChangeSides) -> tuple[tuple[DiffRow, ...], tuple[DiffRow, ...]]:
+_EMPTY = (DiffRow("hunk", 0, "there is no such file, or it is empty"),)
+
+
+def rows_of(leaf: TickedFile, sides: ChangeSides) -> FileRows:
     """The difference of one file, and the file afterwards. Pure, for a thread."""
     change, name = leaf.change, shown_line(leaf.label)
     if leaf.kind == "rights":
         words = f"{name}: rights {change.before.mode:o} become {change.after.mode:o}"
-        return (DiffRow("hunk", 0, words),), (DiffRow("hunk", 0, words),)
+        return FileRows(only := (DiffRow("hunk", 0, words),), only, only)
     if "folder" in (change.before.kind, change.after.kind) and "file" not in (change.before.kind, change.after.kind):
         words = f"{name}: the folder is {leaf.kind}"
-        return (DiffRow("hunk", 0, words),), (DiffRow("hunk", 0, words),)
+        return FileRows(only := (DiffRow("hunk", 0, words),), only, only)
     if sides.why:
         words = f"{name} {sides.why}, so that it is not shown line by line"
         sizes = f"{change.before.size:,} bytes before, {change.after.size:,} bytes after"
-        return (DiffRow("hunk", 0, words), DiffRow("hunk", 0, sizes)), (DiffRow("hunk", 0, words),)
+        only = (DiffRow("hunk", 0, words),)
+        return FileRows((*only, DiffRow("hunk", 0, sizes)), only, only)
+    real = (plain_rows(sides.before) or _EMPTY) if leaf.meanwhile else ()
     if sides.was is not None:
-        return meanwhile_rows(leaf, sides.was, sides), plain_rows(sides.after)
+        return FileRows(meanwhile_rows(leaf, sides.was, sides), plain_rows(sides.after) or _EMPTY, real)
     if leaf.kind == "renamed":
         moved = (DiffRow("hunk", 0, f"moved from {shown_line(leaf.detail)}, with the same content"),)
-        return moved, (*moved, *plain_rows(sides.after))
+        return FileRows(moved, (*moved, *plain_rows(sides.after)), real)
     found = new_file(sides.after) if change.before.kind == "absent" else diff(sides.before, sides.after)
     empty = (DiffRow("hunk", 0, "the file is empty" if not sides.after else "its lines are the same"),)
-    return found.rows or empty, plain_rows(sides.after)
+    return FileRows(found.rows or empty, plain_rows(sides.after), real)
 
 
 def meanwhile_rows(leaf: TickedFile, was: str, sides: ChangeSides) -> tuple[DiffRow, ...]:
