@@ -63,6 +63,10 @@ class Way:
     trusted: Callable[[], ssl.SSLContext] = known_authorities
     """Whose certificates count."""
 
+    def is_own(self, address: WebAddress) -> bool:
+        """Whether the person has named this host."""
+        return not {address.host, address.name}.isdisjoint(self.own)
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -90,7 +94,8 @@ def in_words(address: WebAddress, way: Way) -> Iterator[None]:
         number = re.match(r"\d{3}\b", str(error))
         why = f" (it answers {number[0]})" if number is not None else ""
         words = f"The proxy {proxy_name(proxy)} does not let this computer reach {host}{why}."
-        raise CallError("web.proxy", f"{words} {_BY_NAME.format(host=host)}") from None
+        step = "" if way.is_own(address) else f" {_BY_NAME.format(host=host)}"
+        raise CallError("web.proxy", f"{words}{step}") from None
     except httpx2.ConnectError:
         where = f"the proxy {proxy_name(proxy)}, or {host} through it," if proxy else host
         raise CallError("web.unreachable", f"{where[:1].upper()}{where[1:]} cannot be reached.") from None
@@ -118,6 +123,8 @@ async def asked(address: WebAddress, what: Asked, way: Way) -> AsyncIterator[htt
         request = httpx2.Request(what.method, url, headers=headers, content=what.body, extensions=extensions)
         response = await transport.handle_async_request(request)
         try:
+            if through is not None and response.status_code == 407:  # of the proxy; a tunnel has ended before this
+                raise httpx2.ProxyError("407")
             yield response
         finally:
             await response.aclose()
@@ -138,7 +145,7 @@ def _proxy(proxy: str, host: str, way: Way) -> httpx2.Proxy | None:
 async def _judged(address: WebAddress, way: Way, proxy: str) -> str:
     """The IP address that is connected to, or the name for a proxy that looks it up. Raises CallError for a name that
     leads inside."""
-    own = bool({address.host, address.name} & set(way.own))
+    own = way.is_own(address)
     if not _is_name(address.name):
         addresses: Sequence[str] = (address.name,)
     elif proxy and own:

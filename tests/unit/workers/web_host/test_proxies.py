@@ -106,6 +106,10 @@ async def test_a_proxy_that_refuses_is_missing_or_cannot_be_used_says_so(office:
     assert error.code == "web.proxy"
     assert f"The proxy 127.0.0.1:{office.proxy.port} does not let this computer reach tides.example" in str(error)
     assert "(it answers 407)" in str(error)
+    assert "Hosts of your own network" in str(error), "a name may be let through where an address is not"
+    for url in ("https://wiki.lan/", "http://wiki.lan/"):
+        error = await office.refusal(url, "wiki.lan", "wiki.lan:80")
+        assert str(error).endswith("(it answers 407)."), "what a proxy says of itself is no page"
     found = []
     for address in ("socks5://127.0.0.1:1080", "http://[half", "http://127.0.0.1:9"):
         office.way = replace(office.way, proxies=WebProxies({"all": address}))
