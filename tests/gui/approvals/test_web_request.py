@@ -61,7 +61,7 @@ def test_a_search_shows_the_query_the_service_and_that_its_key_goes_along(theme,
     words = words_of(card)
     assert request.arguments["query"] in words
     assert "Brave Search at api.search.brave.com, a public address, over an encrypted connection" in words
-    assert f"{len(request.arguments['query'])} characters written by the model, which it will see" in words
+    assert f"{len(request.arguments['query'])} characters written by the model, which the service sees" in words
     assert "The one that you entered for this service" in words
     assert "every search with this service" in confinement_words(request)
     assert why(request).startswith("You have not allowed searches with api.search.brave.com yet")

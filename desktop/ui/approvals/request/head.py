@@ -117,11 +117,16 @@ class RequestHead(QWidget):
         return _beside(_mono(pattern), show)
 
 
+QUESTIONS = {"web": "May it read this page?", "search": "May it make this search?"}
+"""In the place of what a tool says of itself."""
+
+
 def _title_row(request: PermissionRequest) -> Row:
     row = Row(spacing=8)
     asks = asks_words(request)
     row.addWidget(Text(asks, "title") if asks else Text(shown_line(request.tool)[:80], "mono-title"))
-    row.addWidget(Text("" if asks else shown_line(request.description), "body", "2", elide="right"), 1)
+    about = QUESTIONS.get(str(request.preview.get("kind")), request.description)
+    row.addWidget(Text("" if asks else shown_line(about), "body", "2", elide="right"), 1)
     if request.stale:
         row.addWidget(Badge("changed"))
     if request.original is not None:

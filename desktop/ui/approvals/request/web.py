@@ -114,7 +114,11 @@ def _named(found: Sequence[CodeLike]) -> str:
 def _searched(request: PermissionRequest) -> Sequence[_Row]:
     """What a search service hears."""
     query = shown_line(str(request.preview["query"]))
-    sent = ("write", "The query", f"{count_words(len(query), 'character')} written by the model, which it will see")
+    sent = (
+        "write",
+        "The query",
+        f"{count_words(len(query), 'character')} written by the model, which the service sees",
+    )
     key = (("key", "Your key", "The one that you entered for this service, from the keyring"),)
     return (_to(request), sent, *(key if request.preview["key"] else ()), ("hidden", "Not sent", NOT_SEARCHED))
 
