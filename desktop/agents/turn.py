@@ -16,7 +16,7 @@ from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.context import TurnContext
 from desktop.agents.loop.events import LoopListener, LoopResult, Recorder, ToolRunner
 from desktop.agents.loop.request import ask_within
-from desktop.agents.loop.round_notes import is_near_limit, rounds_note, with_notes
+from desktop.agents.loop.round_notes import is_near_limit, notes_text, rounds_note
 from desktop.agents.loop.rounds import LoopConfig, RoundLoop, RoundVerdict
 from desktop.agents.loop.summarising import ContextKeeper
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow, View
@@ -121,7 +121,7 @@ class TurnInput:
     pinned: Sequence[ChatMessage] = ()
     """Come before them, whatever the window leaves out."""
     notes: Sequence[str] = ()
-    """Join the system text in this turn."""
+    """Are said behind the messages in each request of this turn."""
     keeper: ContextKeeper | None = None
     """Has the thread's summary and pins."""
     task: str = ""
@@ -283,5 +283,5 @@ def window_of(spec: TurnSpec, given: TurnInput) -> PromptWindow:
 
 def request_with(request: ModelRequest, view: View, given: TurnInput, note: str) -> ModelRequest:
     """The request of a round, with what is noted about its number."""
-    system = with_notes(request.system, [*given.notes, note])
-    return replace(request, messages=(*given.pinned, *view.messages), system=system)
+    messages, notes = (*given.pinned, *view.messages), notes_text([*given.notes, note])
+    return replace(request, messages=messages, beside_id=given.task, note=notes)

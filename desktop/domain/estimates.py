@@ -42,7 +42,9 @@ def estimate(message: ChatMessage) -> int:
 
 def estimate_fixed(request: ModelRequest) -> int:
     """Tokens that system text and tool schemas take in each request."""
-    return (len(request.system) + sum(len(str(tool)) for tool in request.tools)) // CHARACTERS_PER_TOKEN
+    return (
+        len(request.system) + len(request.beside) + sum(len(str(tool)) for tool in request.tools)
+    ) // CHARACTERS_PER_TOKEN
 
 
 def estimate_request(request: ModelRequest) -> int:

@@ -133,7 +133,7 @@ class ModelRequest:
     messages: tuple[ChatMessage, ...]
     """The conversation."""
     system: str = ""
-    """The system text."""
+    """The system text: the same from round to round, so that providers can read it from their cache."""
     tools: tuple[Mapping[str, Any], ...] = ()
     """Native schemas (``{"name", "description", "parameters"}``)."""
     settings: ModelSettings = UNSAID
@@ -144,6 +144,17 @@ class ModelRequest:
     """Seconds for the whole answer."""
     idle_s: float | None = 120.0
     """Seconds of silence between two chunks."""
+    beside: str = ""
+    """What is said with one message: what the person's message brought in."""
+    beside_id: str = ""
+    """The ``source_id`` of that message; where it is not among those that are sent, it is said last."""
+    note: str = ""
+    """What holds for this request alone; it is said last, behind the messages."""
+
+    @property
+    def instructions(self) -> str:
+        """All that is said beside the messages, in one text."""
+        return f"{self.system}{self.beside}{self.note}"
 
 
 @dataclass(frozen=True, slots=True)

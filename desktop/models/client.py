@@ -158,6 +158,7 @@ class HostModelClient:
             "takes": attempt.takes.plain(),
             "table": providers.known_to_table(connection, request.model.model),
             "system": request.system,
+            "note": _note(request),
             "tools": [dict(tool) for tool in request.tools],
             "window": change.window,
             "deadline_s": attempt.limit_s,
@@ -167,7 +168,7 @@ class HostModelClient:
         return self._child.stream(
             "stream",
             params,
-            parts=parts(change.added, attempt.senses, attempt.maker),
+            parts=parts(change.added, attempt.senses, attempt.maker, (request.beside_id, request.beside.strip())),
             deadline_s=_plus(attempt.limit_s),
             idle_s=_plus(request.idle_s),
         )
@@ -217,10 +218,16 @@ def _holds_media(request: ModelRequest) -> bool:
     return any(isinstance(block, ToolResultBlock) and block.media for block in blocks)
 
 
+def _note(request: ModelRequest) -> str:
+    """What is said last; also what belongs beside a message that is not sent."""
+    here = not request.beside or any(message.source_id == request.beside_id != "" for message in request.messages)
+    return (request.note if here else f"{request.beside}{request.note}").strip()
+
+
 def _window_key(request: ModelRequest, meta: RunMeta, senses: Senses, maker: str) -> str:
     """Windows of the two sides of one thread are kept apart by their system prompts, what a model that sees was shown
     from what another was told, and what one model thought from what another did."""
-    sent = f"{senses.images}{senses.sounds}/{hash(maker):x}"
+    sent = f"{senses.images}{senses.sounds}/{hash(maker):x}/{hash((request.beside_id, request.beside)):x}"
     return f"{meta.thread_id or meta.run_id}/{hash(request.system):x}/{sent}"
 
 

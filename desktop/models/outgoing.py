@@ -87,9 +87,12 @@ HEARD = frozenset({"audio/wav", "audio/mpeg"})
 """Sounds that models take."""
 
 
-def parts(messages: Sequence[ChatMessage], senses: Senses = EVERYTHING, maker: str = "") -> Iterator[list[Any]]:
+def parts(
+    messages: Sequence[ChatMessage], senses: Senses = EVERYTHING, maker: str = "", beside: tuple[str, str] = ("", "")
+) -> Iterator[list[Any]]:
     """The messages in pieces, see ``workers/model_host/wire/windows.py``; of images and sounds those that the model
-    takes, for any other a line that says what it is not shown (R-MOD-6); of thinking that of ``maker``."""
+    takes, for any other a line that says what it is not shown (R-MOD-6); of thinking that of ``maker``.
+    ``beside``: the ``source_id`` of a message and what is said with it."""
     for message in messages:
         yield ["m", {"role": message.role}]
         for block in message.blocks:
@@ -103,6 +106,8 @@ def parts(messages: Sequence[ChatMessage], senses: Senses = EVERYTHING, maker: s
                 yield from _with_media(block, senses)
             else:
                 yield from _block(block)
+        if message.source_id == beside[0] != "" and beside[1]:
+            yield from _in_pieces({"kind": "text", "text": beside[1]})
 
 
 def _with_media(block: ToolResultBlock, senses: Senses) -> Iterator[list[Any]]:

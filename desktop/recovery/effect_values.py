@@ -92,8 +92,8 @@ class RequestDigests:
         for part in parts[known:]:
             self._state.update(self.part(part).encode())
         self._before = parts
-        whole = self._state.copy()  # notes for one round alone stand in the system text
-        whole.update(request.system.encode("utf-8", "replace"))
+        whole = self._state.copy()
+        whole.update(request.instructions.encode("utf-8", "replace"))
         return whole.hexdigest()[:16]
 
     def part(self, part: object) -> str:

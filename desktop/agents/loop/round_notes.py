@@ -24,7 +24,7 @@ def is_near_limit(limit: int, number: int) -> bool:
     return limit - number + 1 <= max(2, limit // _FEW)
 
 
-def with_notes(system: str, notes: Sequence[str]) -> str:
-    """A system text with notes that hold for one request alone."""
+def notes_text(notes: Sequence[str]) -> str:
+    """Notes that hold for one request alone, as the model reads them; "" for none."""
     given = [note for note in notes if note]
-    return f"{system}\n# Note\n\n" + "\n".join(f"- {note}" for note in given) + "\n" if given else system
+    return "\n# Note\n\n" + "\n".join(f"- {note}" for note in given) + "\n" if given else ""

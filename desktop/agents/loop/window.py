@@ -84,6 +84,7 @@ class PromptWindow:
         self._known: dict[int, tuple[ChatMessage, ChatMessage, int]] = {}
         self._groups: dict[int, tuple[tuple[ChatMessage, ...], Group, int]] = {}
         self._summary: tuple[str, tuple[ChatMessage, ...]] = ("", ())
+        self._begin: ChatMessage | None = None
 
     @property
     def room(self) -> int | None:
@@ -197,9 +198,10 @@ class PromptWindow:
         messages among them hold nothing that is sent."""
         parts: list[_WindowPart] = []
         end, empty, fixed = len(messages), 0, frozenset(held)
+        first = self._first_of(len(messages))
         while end > told:
             start = _group_start(messages, end)
-            if parts and len(messages) - start > self._last:
+            if parts and start < first:
                 break
             part = self._part(messages, start, end - start, not fixed.isdisjoint(range(start, end)))
             if part.group:
@@ -209,6 +211,12 @@ class PromptWindow:
             end = start
         parts.reverse()
         return parts, end, empty
+
+    def _first_of(self, count: int) -> int:
+        """The first of so many messages that is sent: the window moves on by quarters of what it holds, so that
+        requests begin alike for some rounds, and a provider reads their beginning from its cache (R-MOD-3)."""
+        over, step = count + self.older - self._last, max(1, self._last // 4)
+        return -(-over // step) * step - self.older if over > 0 else 0
 
     def _group(self, messages: Sequence[ChatMessage]) -> tuple[Group, int]:
         """One message with its results, and their size, as in the rounds before: messages do not change."""
@@ -241,13 +249,8 @@ class PromptWindow:
         if room is None:
             return parts, 0
         room -= self._sum(summary)
-        total = sum(part.size for part in parts)
-        kept = list[_WindowPart]()
-        for at, part in enumerate(parts):
-            if total > room and not part.fixed and at < len(parts) - 1:
-                total -= part.size
-            else:
-                kept.append(part)
+        kept = self._dropped(parts, room)
+        total = sum(part.size for part in kept)
         shrunk = 0
         if total > room:
             for part in kept:
@@ -258,6 +261,23 @@ class PromptWindow:
         if total > room:
             raise _too_long(any(message.source_id in overlay.pins for part in kept for message in part.group))
         return kept, shrunk
+
+    def _dropped(self, parts: list[_WindowPart], room: int) -> list[_WindowPart]:
+        """Without the oldest parts that may go, where not all fits: those that went in the round before, and where that
+        is not enough, a quarter more than has to, so that the next rounds begin alike."""
+        total = sum(part.size for part in parts)
+        if total <= room:
+            return parts
+        before = next((at for at, part in enumerate(parts) if part.group[0] is self._begin), 0)
+        kept = list[_WindowPart]()
+        goal = room if sum(part.size for part in parts[:before] if not part.fixed) >= total - room else room - room // 4
+        for at, part in enumerate(parts):
+            if not part.fixed and at < len(parts) - 1 and (at < before or total > goal):
+                total -= part.size
+            else:
+                kept.append(part)
+        self._begin = next((part.group[0] for part in kept if not part.fixed), None)
+        return kept
 
     def _summary_message(self, overlay: Overlay, task_follows: bool) -> tuple[ChatMessage, ...]:
         """The summary as the first message, or nothing; it never takes more than half of the room."""

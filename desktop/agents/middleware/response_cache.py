@@ -113,7 +113,7 @@ class ResponseCache:
         asked = {
             "account": account,
             "model": str(request.model),
-            "system": request.system,
+            "system": request.instructions,
             "messages": [[message.role, [to_plain(block) for block in message.blocks]] for message in request.messages],
             "tools": [dict(tool) for tool in request.tools],
             "settings": request.settings.plain(),

@@ -134,7 +134,7 @@ def provider_arguments(provider: SkillProvider, request: ModelRequest, limit: Li
     rounds = limit.value
     return {
         "userMessage": said,  # first: the log keeps the beginning of what a call was given
-        "prompt": request.system,
+        "prompt": request.instructions,
         "config": {**provider.config, "maxTurns": None if rounds == float("inf") else int(rounds)},
         "skillName": provider.serving,
         "tools": json.loads(json.dumps(tools, default=str)),

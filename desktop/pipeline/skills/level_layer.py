@@ -313,7 +313,7 @@ def _view(context: Any) -> dict[str, Any]:
         return {}
     return {
         "model": str(request.model),
-        "system": request.system,
+        "system": request.instructions,
         "tools": [tool.get("name") for tool in request.tools],
         "messages": [
             {"role": message.role, "text": message.text, "calls": _calls(message)} for message in request.messages

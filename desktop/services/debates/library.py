@@ -178,7 +178,7 @@ class DebateLibrary:
             seen.add([moderated(one, parent_id=debate.head, run_id="", mask=self._runtime.mask)], ())
         checks = await self._checks()
         request = await checks.next_request(debate.setup, side, seen, len(debate.turns) + 1, overlay)
-        return request.system, request.messages
+        return request.instructions, request.messages
 
     async def export(self, thread_id: str, path: Path, form: Literal["md", "html", "json"]) -> None:
         """Export a debate to a file. Raises KnownError when it cannot be written."""

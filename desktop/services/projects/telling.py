@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from desktop.domain.messages import ChatMessage, ToolResultBlock
+from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock
 from desktop.domain.runs.middleware import CallNext, ChatContext
 from desktop.services.projects.instructions import ProjectInstructions, words_of
+from desktop.services.projects.reading import on_the_way
 
 PATHS = ("path", "file", "folder")
 """Arguments of calls that name a file or folder."""
 MAX_FOLDERS = 40
+MAX_MADE = 64
 
 
 class FolderTexts:
-    """Chat-level middleware; it keeps nothing, so that a run that is gone on with is told the same."""
+    """Chat-level middleware. What it tells follows from the messages, so that a run that is gone on with is told the
+    same; a text stands behind the call that first named its folder, and stays there: what a request begins with is the
+    same in the next round (R-MOD-3)."""
 
     def __init__(self, instructions: ProjectInstructions) -> None:
         self._instructions = instructions
+        self._made: dict[str, ChatMessage] = {}
 
     async def process(self, context: ChatContext, call_next: CallNext) -> None:
         """Add the texts of folders below the project; those of the project itself are in the system text already."""
@@ -28,8 +33,37 @@ class FolderTexts:
             folders = worked_in(project, request.messages)
             texts = await self._instructions.told(project, folders, root=False) if folders else []
             if texts:
-                context.request = replace(request, system=f"{request.system}{words_of(texts)}")
+                context.request = replace(request, messages=tuple(self._with(project, request.messages, texts)))
         await call_next()
+
+    def _with(
+        self, project: str, messages: Sequence[ChatMessage], texts: Sequence[tuple[str, str]]
+    ) -> Iterator[ChatMessage]:
+        """The messages with each text behind the results of the calls that first named its folder."""
+        left = dict(texts)
+        waiting: list[tuple[str, str]] = []
+        for at, message in enumerate(messages):
+            yield message
+            if message.tool_calls:
+                names = on_the_way(project, worked_in(project, messages[at : _end_of(messages, at)]))
+                waiting += [(name, left.pop(name)) for name in names if name in left]
+            if waiting and (at + 1 == len(messages) or messages[at + 1].role != "tool"):
+                yield self._message(words_of(waiting))
+                waiting = []
+
+    def _message(self, words: str) -> ChatMessage:
+        """The same object for the same words: only what is new goes to the model host."""
+        if len(self._made) > MAX_MADE:
+            self._made.clear()
+        return self._made.setdefault(words, ChatMessage("user", (TextBlock(words.strip()),)))
+
+
+def _end_of(messages: Sequence[ChatMessage], at: int) -> int:
+    """Where the results of a message's calls end."""
+    end = at + 1
+    while end < len(messages) and messages[end].role == "tool":
+        end += 1
+    return end
 
 
 def worked_in(project: str, messages: Sequence[ChatMessage]) -> list[str]:

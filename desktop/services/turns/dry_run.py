@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from desktop.agents.loop.round_notes import with_notes
+from desktop.agents.loop.round_notes import notes_text
 from desktop.domain.debates import SidePreview, ToolOffer
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import KnownError
@@ -49,4 +49,4 @@ async def dry_run(
     except KnownError:
         return SidePreview("", (), model, tuple(limits), window, problems)
     limits = (*limits, *how_called(side, runtime.skills.table))
-    return SidePreview(with_notes(request.system, notes), offers(side), model, limits, window, problems)
+    return SidePreview(f"{request.system}{notes_text(notes)}", offers(side), model, limits, window, problems)

@@ -24,17 +24,15 @@ def system_text(
     tools: Sequence[Tool],
     safety: SafetySettings | None,
     environment: Mapping[str, str],
-    skills: Sequence[tuple[str, str]] = (),
     *,
     discovery: bool = False,
-    fitting: Sequence[tuple[str, str]] = (),
     guided: Sequence[Tool] | None = None,
 ) -> str:
-    """What precedes every request of a run. Only the day is named, so that providers can cache it.
+    """What precedes every request of a run. It holds nothing that is another for the next message, and only the day is
+    named, so that providers can read it from their cache (R-MOD-3).
 
-    ``skills`` are (name, text) of those that the message brought in; ``discovery``: there are more tools than shown,
-    and ``fitting`` are (name, description) of skills in words that the model may choose from. ``guided`` are the tools
-    whose servers' instructions are told, where they are others (in code).
+    ``discovery``: there are more tools than shown. ``guided`` are the tools whose servers' instructions are told, where
+    they are others (in code).
     """
     facts = [f"Today is {time.strftime('%A, %d %B %Y')}; the system is {platform.system()}."]
     if safety is not None:
@@ -51,13 +49,20 @@ def system_text(
         facts.append(
             "There are more skills: skill_list finds them, skill_describe explains one, skill_invoke calls it."
         )
-    if discovery and fitting:
-        lines = (f"\n  - {name}: {_one_line(description)}" for name, description in fitting)
-        facts.append("Skills that may fit; skill_invoke gives the text of one that does:" + "".join(lines))
     facts.extend(f"{name} is {value}." for name, value in environment.items())
-    body = "\n\n".join([body.strip(), *(f"# Skill: {name}\n\n{text.strip()}" for name, text in skills)])
     here = "\n".join(f"- {fact}" for fact in facts)
     return f"{body.strip()}\n\n# Here and now\n\n{here}\n{_guidance(tools if guided is None else guided)}"
+
+
+def beside_text(skills: Sequence[tuple[str, str]], fitting: Sequence[tuple[str, str]]) -> str:
+    """What is said with the message that a turn answers: ``skills`` are (name, text) of those that it brought in,
+    ``fitting`` are (name, description) of skills in words that the model may choose from."""
+    parts = [f"# Skill: {name}\n\n{text.strip()}" for name, text in skills]
+    if fitting:
+        lines = (f"\n  - {name}: {_one_line(description)}" for name, description in fitting)
+        may = "- Skills that may fit; skill_invoke gives the text of one that does:" + "".join(lines)
+        parts.append(f"# Beside this message\n\n{may}\n")
+    return "\n\n" + "\n\n".join(parts) if parts else ""
 
 
 def _guidance(tools: Sequence[Tool]) -> str:

@@ -30,6 +30,7 @@ from desktop.services.projects.instructions import ProjectInstructions
 from desktop.services.skills.world import SkillWorld
 from desktop.services.threads.context import ContextService
 from desktop.services.turns.prompts import system_text
+from desktop.services.turns.steady import OfferedOrder
 from desktop.store import Store
 from desktop.store.composer import QueueRepository
 from desktop.supervision.budgets import BudgetTracker
@@ -121,6 +122,8 @@ class Runtime:
     """Waits for some seconds."""
     instructions: ProjectInstructions | None = None
     """Instruction files of projects; None: none are told."""
+    offered: OfferedOrder = field(default_factory=OfferedOrder)
+    """In which order tools were offered."""
     others: AcpSessions | None = None
     """The agents of other makers that are at work."""
 

@@ -33,7 +33,7 @@ from desktop.services.definitions.others import own_model_of
 from desktop.services.projects.instructions import words_of
 from desktop.services.skills.activation import named_in
 from desktop.services.turns.prompt_settings import model_settings, promised_by, settings_of
-from desktop.services.turns.prompts import system_text
+from desktop.services.turns.prompts import beside_text, system_text
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import JobTerms, ReadOnly, list_of_job
 from desktop.skills.cascade.effective import Cascade
@@ -162,13 +162,14 @@ class ResolvedSide:
 
 
 async def with_what_is_there(runtime: Runtime, side: ResolvedSide, thread_id: str) -> ResolvedSide:
-    """The side without the tool that reads on in documents, where its thread has none."""
-    if runtime.has_documents is not None and await runtime.has_documents(thread_id):
-        return side
-    usable, inlined = (
-        tuple(tool for tool in tools if tool.spec.name != READ_DOCUMENT.name)
-        for tools in (side.visible.usable, side.visible.inlined)
-    )
+    """The side without the tool that reads on in documents, where its thread has none; its tools in the order in which
+    the thread was offered them before."""
+    usable, inlined = side.visible.usable, side.visible.inlined
+    if runtime.has_documents is None or not await runtime.has_documents(thread_id):
+        usable, inlined = (
+            tuple(tool for tool in tools if tool.spec.name != READ_DOCUMENT.name) for tools in (usable, inlined)
+        )
+    inlined = runtime.offered.of(f"{thread_id}/{side.spec.agent}/{side.spec.side}/{side.skill.name}", inlined)
     return replace(side, visible=replace(side.visible, usable=usable, inlined=inlined))
 
 
@@ -324,22 +325,14 @@ def _left_out(skill: SkillDef, error: KnownError) -> NoticeBlock:
 async def request_of(
     runtime: Runtime, side: ResolvedSide, text: str, brought_in: Sequence[tuple[str, str]] = (), asked: str = ""
 ) -> ModelRequest:
-    """Model, system text and tools, without messages; ``text`` is the prompt's, ``asked`` is what skills may fit."""
+    """Model, system text and tools, without messages; ``text`` is the prompt's, ``asked`` is what skills may fit. What
+    holds for the message alone stands beside it."""
     spec = side.spec
     safety = runtime.safety().within(spec.place) if runtime.safety is not None else None
     schemas = [described(tool, side.visible, runtime.pipeline) for tool in side.native]
     discovery = side.visible.discovery and side.mode != "code"
     fitting = await _fitting(runtime, side, asked, brought_in) if discovery and asked else ()
-    system = system_text(
-        text,
-        side.native,
-        safety,
-        spec.environment,
-        brought_in,
-        discovery=discovery,
-        fitting=fitting,
-        guided=side.visible.inlined,
-    )
+    system = system_text(text, side.native, safety, spec.environment, discovery=discovery, guided=side.visible.inlined)
     if runtime.instructions is not None and spec.project:
         system = f"{system}{words_of(await runtime.instructions.told(spec.project))}"
     contract = contract_of(runtime, side)
@@ -350,7 +343,8 @@ async def request_of(
     if side.mode != "direct":
         schemas.append(code_tool())
         system = f"{system}\n{document(side.visible, runtime.pipeline)}"
-    return ModelRequest(spec.model, (), system, tuple(schemas), side.request, contract.answer_schema)
+    beside, answer = beside_text(brought_in, fitting), contract.answer_schema
+    return ModelRequest(spec.model, (), system, tuple(schemas), side.request, answer, beside=beside)
 
 
 async def _fitting(

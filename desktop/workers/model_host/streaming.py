@@ -131,7 +131,8 @@ class Streamer:
             said = settings.arguments | response_format(library, call.params)
             made = _arguments(call.params, messages, said)
             thinking.ask_sealed(library, made)
-            mark(made, str(call.params.get("provider")), row_of(library, str(call.params.get("table") or "")))
+            row = row_of(library, str(call.params.get("table") or ""))
+            mark(made, str(call.params.get("provider")), row, noted=bool(call.params.get("note")))
             response = await _within(library.acompletion(**made), idle)
             while not answer.full and (chunk := await _within(_next(response), idle)) is not None:
                 answer.reason = _reason(response) or answer.reason
@@ -203,7 +204,7 @@ def _arguments(
     made |= {k: v for k, v in settings.items() if k in OPTIONS}
     made |= {
         "model": str(params["model"]),
-        "messages": to_wire(messages, str(params.get("system") or ""), str(params.get("provider") or "")),
+        "messages": to_wire(messages, *(str(params.get(name) or "") for name in ("system", "provider", "note"))),
         "stream": True,
         "stream_options": {"include_usage": True},
         "timeout": _seconds(params, "deadline_s") or 600.0,

@@ -66,10 +66,10 @@ async def test_a_skill_named_in_a_message_is_known_to_the_model_as_soon_as_it_is
         await services.skill_service.save(opened, f"---\n{before}---\n{text}\n")
         app.say("/pirate hello")
         await app.answered(said)
-        assert f"# Skill: pirate\n\n{text}" in seen[-1].system
+        assert f"# Skill: pirate\n\n{text}" in seen[-1].beside
     app.say("and without")
     await app.answered("Bye.")
-    assert (len(seen), "pirate" in seen[-1].system) == (3, False)
+    assert (len(seen), "pirate" in seen[-1].instructions) == (3, False)
 
 
 @pytest.mark.spec("R-SK-15")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.agents.loop.round_notes import is_near_limit, rounds_note, with_notes
+from desktop.agents.loop.round_notes import is_near_limit, notes_text, rounds_note
 
 
 @pytest.mark.spec("R-SES-16")
@@ -28,8 +28,6 @@ def test_an_agent_hears_of_its_rounds_once_when_a_fifth_is_left_and_before_the_l
 
 
 @pytest.mark.spec("R-SES-16")
-def test_a_system_text_ends_in_the_notes_that_there_are_and_is_as_it_was_without_any() -> None:
-    assert with_notes("You help.", ["", ""]) == "You help."
-    assert with_notes("You help.", ["", "Two rounds.", "", "Last turn."]) == (
-        "You help.\n# Note\n\n- Two rounds.\n- Last turn.\n"
-    )
+def test_notes_are_one_text_of_those_that_there_are() -> None:
+    assert notes_text(["", ""]) == ""
+    assert notes_text(["", "Two rounds.", "", "Last turn."]) == "\n# Note\n\n- Two rounds.\n- Last turn.\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 
@@ -236,3 +237,30 @@ async def test_long_results_are_shortened_before_anything_is_left_out_but_for_th
     assert len(sizes) == 6, "nothing was left out"
     assert sizes[-1] == 5_000
     assert all(size < 600 for size in sizes[:-1])
+
+
+@pytest.mark.spec("R-MOD-3", "R-CTX-6")
+def test_a_window_over_more_messages_than_it_takes_begins_alike_for_a_quarter_of_them() -> None:
+    messages = [user_message(f"message {number}") for number in range(200)]
+    begins = []
+    for count in range(1, 200):
+        window = PromptWindow(last=40)
+        window.older = 7
+        view = window.view(messages[:count])
+        assert 0 < len(view.messages) <= 40
+        begins.append(view.messages[0].text)
+    assert len(set(begins)) <= 1 + 200 // 10
+    assert begins == sorted(begins, key=lambda text: int(text.split()[1]))
+
+
+@pytest.mark.spec("R-MOD-3", "R-CTX-7")
+def test_a_window_that_is_too_small_leaves_out_a_quarter_more_so_that_the_next_rounds_begin_alike() -> None:
+    window = PromptWindow(context_window=8_000)
+    messages, begins = [], []
+    for number in range(60):
+        messages.append(user_message(f"{number} " + "word " * 300))
+        view = window.view(messages)
+        assert view.tokens <= 8_000
+        begins.append(view.messages[0].text[:8])
+    moves = sum(a != b for a, b in pairwise(begins))
+    assert 0 < moves < 60 // 3

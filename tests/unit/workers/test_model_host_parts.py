@@ -1,6 +1,7 @@
 """The parts of the model host that need no process: prompts, windows, tool calls, failures, waiting times."""
 
 import email.utils
+import json
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from desktop.workers.inside import CallError
 from desktop.workers.model_child import environment
 from desktop.workers.model_host.clouds import CloudPlace, signed_headers
 from desktop.workers.model_host.failures import detail, failure, retry_after
+from desktop.workers.model_host.wire.caching import mark
 from desktop.workers.model_host.wire.prompt import OPENING, to_wire
 from desktop.workers.model_host.wire.toolcalls import Collector, crowded
 from desktop.workers.model_host.wire.windows import Windows, assemble
@@ -291,3 +293,42 @@ def test_a_temporary_key_sends_its_token_under_the_signature() -> None:
         f"Credential=A/{scope}, SignedHeaders=host;x-amz-date;x-amz-security-token, "
         f"Signature={signature('GET', url, sent, b'', 'b', scope)}"
     )
+
+
+NOTED = [text("user", "x"), {"role": "assistant", "blocks": [call("call_1")]}, result("call_1")]
+
+
+@pytest.mark.spec("R-MOD-3")
+@pytest.mark.parametrize(
+    ("provider", "messages", "last"),
+    [
+        ("anthropic", NOTED, {"role": "user", "content": "Two rounds."}),
+        ("mistral", NOTED, {"role": "tool", "content": "r\n\nTwo rounds."}),
+        ("openai", NOTED[:1], {"role": "user", "content": "x\n\nTwo rounds."}),
+        (
+            "anthropic",
+            NOTED[:1],
+            {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "text", "text": "Two rounds."}]},
+        ),
+    ],
+)
+def test_a_note_for_one_request_stands_last_and_leaves_all_before_it_as_it_was(
+    provider: str, messages: list[Any], last: dict[str, Any]
+) -> None:
+    without = to_wire(messages, "Be brief.", provider)
+    noted = to_wire(messages, "Be brief.", provider, "Two rounds.")
+    assert {name: noted[-1][name] for name in last} == last
+    assert noted[: len(without) - 1] == without[:-1]
+
+
+@pytest.mark.spec("R-MOD-3")
+def test_a_mark_stands_before_what_is_not_there_in_the_next_request() -> None:
+    for messages, place in ((NOTED, -2), (NOTED[:1], -1)):
+        wire = to_wire(messages, "Be brief. " * 900, "anthropic", "Two rounds.")
+        made = {"model": "anthropic/claude-sonnet-4-5", "messages": wire}
+        mark(made, "anthropic", {}, noted=True)
+        marked = [at for at, message in enumerate(wire) if "cache_control" in json.dumps(message)]
+        assert marked[-1] == len(wire) + place
+        assert "Two rounds" not in json.dumps([one for one in wire if "cache_control" in one])
+        content = wire[-1]["content"]
+        assert isinstance(content, str) or "cache_control" not in content[-1]

@@ -24,14 +24,19 @@ _BEDROCK = frozenset({"bedrock", "bedrock_access_key"})
 _AT_OPENROUTER = ("claude", "gemini")
 
 
-def mark(made: Wire, provider: str, row: Mapping[str, Any]) -> None:
-    """Mark the request; ``row`` is the model's in the library's table."""
+def mark(made: Wire, provider: str, row: Mapping[str, Any], *, noted: bool = False) -> None:
+    """Mark the request; ``row`` is the model's in the library's table. ``noted``: what stands last is not there in the
+    next request."""
     claude = "claude" in made["model"].lower()
     if not _wants_marks(made["model"].lower(), provider, row, claude=claude):
         return
     shortest = row.get("prompt_cache_min_tokens") or SHORTEST
     shortest = shortest if isinstance(shortest, int) else SHORTEST
-    places = _places(made, with_tools=claude and provider != "openrouter")
+    last = len(made["messages"]) - 1
+    behind = 1 if noted else 0
+    if noted and _is_note(made["messages"][last]):
+        last, behind = last - 1, 0
+    places = _places(made, last, with_tools=claude and provider != "openrouter")
     size = 0
     sizes = {}
     for key, part in (("tools", made.get("tools") or ()), *enumerate(made["messages"])):
@@ -41,7 +46,7 @@ def mark(made: Wire, provider: str, row: Mapping[str, Any]) -> None:
         if place == "tools":
             made["tools"] = [*made["tools"][:-1], {**made["tools"][-1], "cache_control": MARK}]
         else:
-            made["messages"][place] = _marked(made["messages"][place])
+            made["messages"][place] = _marked(made["messages"][place], behind if place == last else 0)
 
 
 def _wants_marks(model: str, provider: str, row: Mapping[str, Any], *, claude: bool) -> bool:
@@ -52,24 +57,30 @@ def _wants_marks(model: str, provider: str, row: Mapping[str, Any], *, claude: b
     return provider == "openrouter" and any(name in model for name in _AT_OPENROUTER)
 
 
-def _places(made: Wire, *, with_tools: bool) -> list[Any]:
+def _is_note(message: Wire) -> bool:
+    """Whether the note is all that the message holds."""
+    return message["role"] == "user" and (isinstance(message["content"], str) or len(message["content"]) == 1)
+
+
+def _places(made: Wire, last: int, *, with_tools: bool) -> list[Any]:
     """Where a beginning ends that comes again, the earliest first: tools, system text, and the messages before the
     latest answer and now."""
     messages: Sequence[Wire] = made["messages"]
     places: list[Any] = ["tools"] if with_tools and made.get("tools") else []
     if messages and messages[0]["role"] == "system":
         places.append(0)
-    answered = next((at for at in range(len(messages) - 1, 0, -1) if messages[at]["role"] == "assistant"), 0)
-    for at in (answered - 1, len(messages) - 1):
+    answered = next((at for at in range(last, 0, -1) if messages[at]["role"] == "assistant"), 0)
+    for at in (answered - 1, last):
         if at > 0 and at not in places and messages[at]["role"] in ("user", "tool"):
             places.append(at)
     return places
 
 
-def _marked(message: Wire) -> Wire:
-    """The message with a mark at its end, where the library looks for it."""
+def _marked(message: Wire, behind: int) -> Wire:
+    """The message with a mark at its end, or before its last part, where the library looks for it."""
     content = message["content"]
     if message["role"] == "tool":
         return {**message, "cache_control": MARK}
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    return {**message, "content": [*parts[:-1], {**parts[-1], "cache_control": MARK}]}
+    at = len(parts) - 1 - behind
+    return {**message, "content": [*parts[:at], {**parts[at], "cache_control": MARK}, *parts[at + 1 :]]}

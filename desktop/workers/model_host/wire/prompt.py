@@ -19,11 +19,14 @@ Wire = dict[str, Any]
 FROM_TOOLS = "(What follows was given by the tools above, in the order of their results. The person did not write it.)"
 AFTER_TOOLS = "(The tools gave images or sounds.)"
 OPENING = "(The conversation starts with your message.)"
+MARKED = frozenset({"anthropic", "bedrock", "bedrock_access_key", "openrouter"})
+"""Providers that are told by marks what to keep in their cache: a mark stands at the end of a part."""
 _GOOD_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
-def to_wire(messages: Sequence[Message], system: str, provider: str) -> list[Wire]:
-    """The whole prompt in the library's format."""
+def to_wire(messages: Sequence[Message], system: str, provider: str, note: str = "") -> list[Wire]:
+    """The whole prompt in the library's format; ``note`` stands behind all else, which is the same in the next
+    request."""
     opening = [_text(m["blocks"]) for m in _leading_system(messages)]
     instructions = "\n\n".join(text for text in (system, *opening) if text)
     body: list[Wire] = []
@@ -40,7 +43,19 @@ def to_wire(messages: Sequence[Message], system: str, provider: str) -> list[Wir
         position += 1 + len(results)
     if body and body[0]["role"] != "user":
         body.insert(0, {"role": "user", "content": OPENING})
+    if note:
+        _add_note(body, note, provider)
     return ([{"role": "system", "content": instructions}] if instructions else []) + body
+
+
+def _add_note(body: list[Wire], note: str, provider: str) -> None:
+    last: Wire = body[-1] if body else {"role": ""}
+    if last["role"] == "tool" and provider == "mistral":  # which takes no user's message right after a tool's
+        last["content"] = f"{last['content']}\n\n{note}"
+    elif last["role"] == "user" and provider in MARKED:
+        last["content"] = [*_as_list(last["content"]), {"type": "text", "text": note}]
+    else:
+        _add(body, "user", note)
 
 
 def _leading_system(messages: Sequence[Message]) -> Iterable[Message]:

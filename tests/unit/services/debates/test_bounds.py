@@ -44,8 +44,8 @@ async def test_a_debate_without_a_number_ends_after_fifty_turns_and_none_has_mor
         assert (state.status, state.end_reason, state.turn) == ("ended", "max_session_turns", 50)
         assert state.meters["a"].round_limit == 0
         assert [s.meters["a"].round_limit for s in w.told() if s.turn == 1][1] == 50
-        assert LAST_TURN not in model.requests[47].system
-        assert all(LAST_TURN in asked.system for asked in model.requests[48:])
+        assert LAST_TURN not in model.requests[47].instructions
+        assert all(LAST_TURN in asked.note for asked in model.requests[48:])
         for number in (251, 10**9, 0, -1, True):
             with pytest.raises(ConfigurationError):
                 await w.debates.extend(thread, max_turns=number)

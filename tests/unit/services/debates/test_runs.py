@@ -103,7 +103,7 @@ async def test_what_the_page_shows_as_a_sides_view_is_what_is_sent(tmp_path: Pat
             asked = len(model.requests)
             await w.debates.step(thread)
             await w.rest(thread)
-            assert (model.requests[asked].system, model.requests[asked].messages) == shown
+            assert (model.requests[asked].instructions, model.requests[asked].messages) == shown
             await w.debates.speak(thread, f"said after request {asked}")
         waits = (await w.debates.as_side(thread, "a"))[1][-1]
         assert waits.text.endswith(f"said after request {asked}")
@@ -224,9 +224,9 @@ async def test_sides_are_told_before_their_last_rounds_and_at_their_last_turn(tm
     model = Script(last=many(call("1", "look-up")))
     async with debate_world(tmp_path, model, answering("look-up"), allowed="look-up") as w:
         await w.run(setup(a={"max_rounds": 15}, b={"max_rounds": 1}, max_turns=4))
-        told = ["last round" in r.system for r in model.requests]
-        few = ["3 rounds remain" in r.system for r in model.requests]
-        last = ["last time that you speak" in r.system for r in model.requests]
+        told = ["last round" in r.note for r in model.requests]
+        few = ["3 rounds remain" in r.note for r in model.requests]
+        last = ["last time that you speak" in r.note for r in model.requests]
         turn = [False] * 14 + [True]
         assert told == [*turn, True, *turn, True]
         assert few == [n == 12 for n in range(15)] + [False] + [n == 12 for n in range(15)] + [False]

@@ -212,7 +212,11 @@ async def test_models_are_told_the_files_of_their_threads_project_and_of_where_t
             thread = await service.create_thread(model=MODEL, project=place)
             await service.send(thread.thread_id, "Please.", ())
             assert await service.wait(thread.thread_id, WAIT_S)
-        said = [("> Of the project." in r.system, "> Of the data." in r.system) for r in script.requests]
+        told = [" ".join(message.text for message in r.messages) for r in script.requests]
+        said = [
+            ("> Of the project." in r.system, "> Of the data." in text)
+            for r, text in zip(script.requests, told, strict=True)
+        ]
         assert said == [(True, False), (True, True), (True, True), (False, False)]
         assert f"Relative paths start in the project folder {project}" not in script.requests[3].system
         await service.close()

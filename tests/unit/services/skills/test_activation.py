@@ -87,7 +87,7 @@ async def test_the_model_reads_a_line_of_each_skill_that_may_fit_and_the_text_of
         thread = await w.thread()
         await w.ask(thread, "hello")
         await w.ask(thread, "/owls at night")
-    first, second = (request.system for request in model.requests[:2])
+    first, second = (request.beside for request in model.requests[:2])
     assert "\n  - pdf: Fills in PDF forms. # System\n" in first
     assert "# Skill:" not in first
     assert "# Skill: owls\n\nOn at night." in second
@@ -105,8 +105,8 @@ async def test_a_message_that_names_a_skill_is_answered_with_its_text(tmp_path: 
         thread = await w.thread()
         await w.ask(thread, "/pirate say hello")
         await w.ask(thread, "now plainly")
-    assert "# Skill: pirate\n\nTalk like a pirate." in model.requests[0].system
-    assert "pirate" not in model.requests[1].system
+    assert "# Skill: pirate\n\nTalk like a pirate." in model.requests[0].beside
+    assert "pirate" not in model.requests[1].instructions
     assert model.requests[0].messages[-1].text == "/pirate say hello"
 
 
@@ -144,7 +144,7 @@ async def test_directives_of_a_skill_that_a_message_names_are_filled_in(tmp_path
         await w.ask(thread, "/notes 2.1 whom=all")
         await w.ask(thread, "/notes 2.1 kind everybody in the house")
         await w.ask(thread, "What would $notes say?")
-    first, second, third = (request.system.partition("# Skill: notes")[2] for request in model.requests)
+    first, second, third = (request.beside.partition("# Skill: notes")[2] for request in model.requests)
     assert f"Notes of 2.1 for all, dry in tone, by `notes` (x) of owls; see {mine / 'beside.txt'}." in first
     assert "Notes of 2.1 for everybody in the house, kind in tone" in second
     assert "Notes of (version: not given) for (whom: not given), dry in tone" in third
@@ -160,7 +160,7 @@ async def test_the_text_of_a_skill_that_is_not_trusted_reaches_no_model(tmp_path
     model = ScriptedModel([says("no")])
     async with world(tmp_path, model, roots=roots) as w:
         await w.ask(await w.thread(), "/evil please")
-    assert "Do evil" not in model.requests[0].system
+    assert "Do evil" not in model.requests[0].instructions
 
 
 BROKEN = "---\nname: letters\ndescription: German letters\nmetadata:\n  role: context\n---\n:inline[missing.txt]\n"
@@ -182,8 +182,8 @@ async def test_a_context_skill_that_cannot_be_made_is_left_out_with_a_notice_and
     async with world(tmp_path, model, roots=with_skills(tmp_path, letters=BROKEN, polite=fine)) as w:
         thread = await w.thread()
         path = await w.ask(thread, "write German letters")
-        assert "- polite: Speak kindly" in model.requests[0].system
-        assert "# Skill: letters" not in model.requests[0].system
+        assert "- polite: Speak kindly" in model.requests[0].beside
+        assert "# Skill: letters" not in model.requests[0].instructions
         notices = [block for record in path for block in record.blocks if isinstance(block, NoticeBlock)]
         assert [(one.code, "letters" in one.text, "missing.txt" in one.text) for one in notices] == [
             ("skill.left_out", True, True)

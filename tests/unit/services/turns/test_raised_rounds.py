@@ -42,9 +42,9 @@ async def test_the_rounds_of_a_running_agent_can_be_changed(
     async with world(tmp_path, Script(last=reply), **options) as w:
         await w.ask(await w.thread(), "go")
         assert (len(asked), w.ends()[-1].limit) == (made, limit)
-        assert "This is your last round" in (asked[-1].system or "")
-        assert all("This is your last round" not in (one.system or "") for one in asked[1:-1])
-        few = [one.system.count("rounds remain") for one in asked[1:] if one.system]
+        assert "This is your last round" in (asked[-1].note)
+        assert all("This is your last round" not in one.note for one in asked[1:-1])
+        few = [one.note.count("rounds remain") for one in asked[1:]]
         assert sum(few) == (1 if made > 2 else 0)
         nodes = [node for event in w.events if isinstance(event, RunTreeChanged) for node in event.nodes]
         assert (nodes[-1].own_rounds, nodes[-1].own_rounds_from) == (
