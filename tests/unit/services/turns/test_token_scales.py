@@ -101,10 +101,10 @@ def test_a_model_that_counts_twice_as_much_is_sent_half_as_much_and_the_meter_co
     messages = [user_message("w" * 4_000) for _ in range(12)]
     scale = [1.0]
     window = PromptWindow(context_window=16_000, scale=lambda: scale[0])
-    assert len(window.view(messages).messages) == 11
+    assert len(window.view(messages).messages) == 8
     scale[0] = 2.0  # learned while the turn goes on
     view = window.view(messages)
-    assert (len(view.messages), view.tokens) == (5, 5 * 2 * 1_004)
+    assert (len(view.messages), view.tokens) == (4, 4 * 2 * 1_004)
     scale[0] = 16.0
     with pytest.raises(ModelContextTooLong):
         window.view(messages)
