@@ -30,6 +30,7 @@ from desktop.domain.runs.events import (
 )
 from desktop.domain.runs.middleware import MiddlewareTermination
 from desktop.domain.text.outside import OutsideText
+from desktop.pipeline.context import Invocation
 from desktop.services.debates.context import SideContexts
 from desktop.services.debates.ends import (
     DebateStop,
@@ -55,6 +56,7 @@ from desktop.services.turns.run_frame import CalledBy, RunFrame
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.side_turn import SideTurn
 from desktop.services.turns.spec import SideSpec, TurnRounds
+from desktop.supervision.tree import ROOT
 
 _log = logging.getLogger(__name__)
 
@@ -208,9 +210,20 @@ class DebateRun:
             self._seen.add([record], ())
             self._publish(UserMessageDelivered(**self._where, queue_id=one.queue_id, message_id=record.message_id))
         if waiting:
+            self._heed_moderator()
             left = await store.queue.waiting(thread_id=thread_id)
             self.debate.waiting = tuple(one.text for one in left)
             self.changed()
+
+    def _heed_moderator(self) -> None:
+        """What the sides call now follows the person's words, unless an agent of theirs is at work still."""
+        live = self._runtime.live
+        if self._above is not None or live is None or live.node(self.run_id) is None:
+            return
+        others = (one for one in live.facts(self.run_id) if one.path != ROOT and not one.side)
+        if all(one.ended_at is not None for one in others):
+            self._read = []
+            self._runtime.pipeline.person_spoke(Invocation(self._meta))
 
     async def _turn(self, cut: InterruptedTurn | None = None) -> Ending | None:
         """One side turn, or the rest of one; None when it counts, else why it broke off."""
