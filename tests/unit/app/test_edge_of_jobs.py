@@ -120,3 +120,18 @@ async def test_a_job_without_a_folder_has_no_edge_and_a_kept_one_is_read_again(t
             await bench.services.jobs.save(replace(job, project=""))
         (row,) = await bench.services.jobs.jobs()
         assert row.job.policy.at_edge is True
+
+
+@pytest.mark.spec("R-WEB-3", "R-CRON-1")
+async def test_after_text_from_outside_only_what_its_list_names_goes_on(tmp_path: Path) -> None:
+    calls = (
+        ("write_file", {"path": "before.md", "content": "text"}),
+        ("bash", {"command": "curl -s https://tides.example/x"}),
+        ("write_file", {"path": "planted.md", "content": "text"}),
+        ("write_file", {"path": "listed.md", "content": "text"}),
+    )
+    listed = ("bash(command=curl -s https://tides.example/*)", "write-file(path=listed.md)")
+    async with with_job(tmp_path, replace(AT_EDGE, allowed_tools=listed), *calls) as (bench, job):
+        said = await worked(bench, job)
+        assert "text of tides.example was read" in said[2], said
+        assert sorted(one.name for one in bench.project.iterdir()) == ["before.md", "listed.md"]
