@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, cast
 
@@ -135,7 +136,7 @@ def sample(name: str, bridge: object) -> ChangesViewModel:
 
 
 def preview() -> UndoPreview:
-    """An undo with a conflict, a file that comes back and one that goes."""
+    """An undo with a conflict, a file that goes with its folder, and one whose rights alone were changed."""
     now = "# Sources\n\n- Harbour office, tables of March\n- Tide tables of the coast guard, by hand\n- Gauge log 7\n"
     then = "# Sources\n\n- Harbour office\n- Tide tables of the coast guard, by hand\n- Log of gauge 7\n"
     later = LaterChange("", (), _at("14:07"))
@@ -145,6 +146,8 @@ def preview() -> UndoPreview:
         ("c2",),
         (
             UndoneFile(f"{PROJECT}/docs/sources.md", state, _file("y"), now, then, 17, 9, (conflict,)),
+            UndoneFile(f"{PROJECT}/out", FileState("folder", 0o755), ABSENT, "", "", 0, 0, ()),
             UndoneFile(f"{PROJECT}/out/new.bin", state, ABSENT, None, "", 0, 0, ()),
+            UndoneFile(f"{PROJECT}/scripts/clean.py", replace(state, mode=0o755), state, then, then, 0, 0, ()),
         ),
     )

@@ -7,7 +7,7 @@ have no link above their last part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol
 
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -50,6 +50,18 @@ class FileChange:
     """How it is to be, or was when the call was over."""
     renamed_from: str = ""
     """Where the content was before, for whoever shows it; that place has a change of its own."""
+
+
+def folders_above(paths: Iterable[str]) -> set[str]:
+    """Every folder in which one of the paths lies, however deep. A folder that came or went with what is in it is not
+    counted beside that."""
+    found = set[str]()
+    for path in paths:
+        above = path.rpartition("/")[0]
+        while above and above not in found:
+            found.add(above)
+            above = above.rpartition("/")[0]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from desktop.domain.files.changes import FileState, KeptChange
+from desktop.domain.files.changes import FileState, KeptChange, folders_above
 from desktop.domain.loading.lazy_dataclass import dataclass
 
 
@@ -56,6 +56,9 @@ class UndoneFile:
     """What stays as it is."""
 
 
+_COMES_OR_GOES = {"absent", "folder"}
+
+
 @dataclass(frozen=True, slots=True)
 class UndoPreview:
     """What undoing some changes would do, as the files are now."""
@@ -64,6 +67,13 @@ class UndoPreview:
     """The changes that are undone."""
     files: tuple[UndoneFile, ...]
     """The paths that they touched."""
+
+    @property
+    def changed(self) -> tuple[UndoneFile, ...]:
+        """The files that would be others then, and the folders of which no file in them tells."""
+        found = [file for file in self.files if file.now != file.then]
+        told = folders_above(file.path for file in found)
+        return tuple(one for one in found if one.path not in told or {one.now.kind, one.then.kind} != _COMES_OR_GOES)
 
     @property
     def does_something(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.files.changes import FileChange
+from desktop.domain.files.changes import FileChange, folders_above
 from desktop.domain.files.outcomes import LineFigures, OutcomeReading
 from desktop.domain.loading.lazy_dataclass import dataclass
 
@@ -178,7 +178,7 @@ class OutcomeRows(QObject):
         if self.ticked == "all" and not self._meanwhile:
             return None
         paths = [path for leaf in self.leaves if leaf.ticked for path in leaf.paths]
-        above = {folder for path in paths for folder in _above(path)}
+        above = folders_above(paths)
         return (*paths, *(change.path for change in self._folders if change.path in above))
 
     def tick(self, node: TickedFolder | TickedFile | None, ticked: bool) -> None:
@@ -247,17 +247,10 @@ def _is_folder(change: FileChange) -> bool:
     return "folder" in (change.before.kind, change.after.kind)
 
 
-def _above(path: str) -> Iterator[str]:
-    above = path.rpartition("/")[0]
-    while above:
-        yield above
-        above = above.rpartition("/")[0]
-
-
 def _leaves(reading: OutcomeReading, root: str) -> Iterator[TickedFile]:
     """A folder that was made or deleted is a leaf of its own only if nothing else tells of it."""
     renamed = {change.renamed_from for change in reading.changes if change.renamed_from}
-    told = {folder for change in reading.changes for folder in _above(change.path)}
+    told = folders_above(change.path for change in reading.changes)
     for change in reading.changes:
         before, after, path = change.before, change.after, change.path
         if path in renamed and after.kind == "absent":

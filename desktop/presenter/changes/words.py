@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Mapping, Sequence
 
-from desktop.domain.files.undo import LaterChange, UndoConflict, UndoPreview
+from desktop.domain.files.undo import LaterChange, UndoConflict, UndoneFile, UndoPreview
 from desktop.domain.text.words import count_words
 from desktop.presenter.common.words import clock
 
@@ -88,8 +89,25 @@ def preview_words(preview: UndoPreview, titles: Mapping[str, str]) -> str:
     return f"{head}: {first}{more}. {rest}{tail}"
 
 
+def what_words(file: UndoneFile) -> str:
+    """What the undo does to a file, in a few words."""
+    now, then = file.now, file.then
+    kind = {"folder": "folder ", "link": "link "}.get((then if now.kind == "absent" else now).kind, "")
+    if now.kind == "absent":
+        return f"{kind}comes back"
+    if then.kind == "absent":
+        return f"{kind}is removed"
+    rights = ""
+    if now.kind == then.kind and now.mode != then.mode:
+        rights = f"rights {stat.filemode(now.mode)[1:]} → {stat.filemode(then.mode)[1:]}"
+    if rights and now.digest == then.digest:
+        return f"{kind}{rights}"
+    goes = "goes back" if file.then_text is not None else "goes back, not text or too long to show"
+    return f"{goes}, {rights}" if rights else goes
+
+
 def undone_words(preview: UndoPreview, project: str) -> str:
     """For the toast, once it is done."""
-    changed = [file.path for file in preview.files if file.now != file.then]
+    changed = [file.path for file in preview.changed]
     what = path_in(changed[0], project) if len(changed) == 1 else count_words(len(changed), "file")
     return f"Undone: {what}"

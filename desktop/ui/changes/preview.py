@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from desktop.domain.files.undo import UndoneFile, UndoPreview
 from desktop.domain.text.words import count_words
 from desktop.presenter.changes.panel import ChangesViewModel
-from desktop.presenter.changes.words import conflict_words
+from desktop.presenter.changes.words import conflict_words, what_words
 from desktop.ui.approvals.request.background import Background
 from desktop.ui.approvals.request.diffing import Diff, diff
 from desktop.ui.approvals.request.file_card import card_of
@@ -32,7 +32,7 @@ class UndoDialog(ScrolledDialog):
     """``answered`` with ``undo`` or ``keep``; the later changes that stand on it can be taken in, too."""
 
     def __init__(self, window: QWidget, changes: ChangesViewModel, preview: UndoPreview) -> None:
-        changed = [file for file in preview.files if file.now != file.then]
+        changed = preview.changed
         answers = [DialogAnswer(KEEP, "Keep everything as it is" if changed else "Close", key="Esc")]
         if changed:
             answers.append(DialogAnswer(UNDO, f"Undo in {count_words(len(changed), 'file')}", "primary"))
@@ -47,7 +47,7 @@ class UndoDialog(ScrolledDialog):
         self._comparing = Background(self, self._compared)
         self._comparing.start(_difference(changed, changes.name_of))
 
-    def _fill(self, changed: list[UndoneFile]) -> None:
+    def _fill(self, changed: Sequence[UndoneFile]) -> None:
         column = self.scroller.column
         for sentence in self._conflicts():
             notice = Notice("info", sentence)
@@ -95,34 +95,20 @@ class UndoDialog(ScrolledDialog):
         return super().eventFilter(watched, event)
 
 
-def _difference(files: list[UndoneFile], name_of: Callable[[str], str]) -> Callable[[], object]:
+def _difference(files: Sequence[UndoneFile], name_of: Callable[[str], str]) -> Callable[[], object]:
     """The differences of the files, for a thread."""
     named = [(name_of(file.path), file) for file in files[:MAX_FILES]]
 
     def work() -> object:
         found = list[tuple[str, str, Diff | None]]()
         for name, file in named:
-            if file.now_text is None or file.then_text is None or not (file.now_text or file.then_text):
-                found.append((name, _what(file), None))
+            if file.now_text is None or file.then_text is None or file.now_text == file.then_text:
+                found.append((name, what_words(file), None))
             else:
                 made = diff(file.now_text, file.then_text)
-                found.append((name, f"{_what(file)}, +{made.added} −{made.removed}", made))
+                found.append((name, f"{what_words(file)}, +{made.added} −{made.removed}", made))
         if len(files) > MAX_FILES:
             found.append((f"and {count_words(len(files) - MAX_FILES, 'more file')}", "", None))
         return found
 
     return work
-
-
-def _what(file: UndoneFile) -> str:
-    """What the undo does to it, in a few words."""
-    kind = {"folder": "folder ", "link": "link "}.get(
-        file.then.kind if file.now.kind == "absent" else file.now.kind, ""
-    )
-    if file.now.kind == "absent":
-        return f"{kind}comes back"
-    if file.then.kind == "absent":
-        return f"{kind}is removed"
-    if file.now.digest == file.then.digest and file.now.kind == file.then.kind and file.now.mode != file.then.mode:
-        return f"rights {file.now.mode:o} become {file.then.mode:o}"
-    return "goes back" if file.then_text is not None else "goes back, not text or too long to show"

@@ -15,9 +15,11 @@ from desktop.domain.files.changes import FileState
 from desktop.domain.files.undo import LaterChange, UndoConflict
 from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.changes.rows import call_rows
+from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.changes.panel import ChangesPanel
 from desktop.ui.changes.preview import KEEP, UNDO, UndoDialog
 from desktop.ui.theme import Theme
+from desktop.ui.widgets.text import Text
 from tests.harness.timeouts import WAIT_MS
 
 
@@ -194,10 +196,23 @@ def test_an_undo_is_shown_with_the_safe_answer_first(panel: Callable[..., Change
     dialog.open()
     assert dialog.buttons[KEEP].hasFocus() or not shown.isActiveWindow()
     assert list(dialog.buttons) == [KEEP, UNDO]
-    assert dialog.buttons[UNDO].label == "Undo in 2 files"
-    qtbot.waitUntil(lambda: dialog._cards.count() == 2, timeout=WAIT_MS)
+    assert dialog.buttons[UNDO].label == "Undo in 3 files"
+    qtbot.waitUntil(lambda: dialog._cards.count() == 3, timeout=WAIT_MS)
     dialog.answer(KEEP)
     assert "undo" not in begun(shown)
+
+
+@pytest.mark.spec("R-UND-2")
+def test_a_file_whose_rights_alone_go_back_says_so_and_shows_no_lines(
+    panel: Callable[..., ChangesPanel], qtbot: QtBot
+) -> None:
+    shown = panel()
+    dialog = UndoDialog(shown.window(), model_of(shown), shots.preview())
+    qtbot.waitUntil(lambda: dialog._cards.count() == 3, timeout=WAIT_MS)
+    cards = [dialog._cards.itemAt(at).widget() for at in range(3)]
+    said = [[text.text() for text in card.findChildren(Text)] for card in cards]
+    assert said[2] == ["scripts/clean.py", "rights rwxr-xr-x → rw-r--r--"]
+    assert [bool(card.findChildren(LinesView)) for card in cards] == [True, False, False]
 
 
 def test_an_undo_that_would_do_nothing_has_no_button_for_it(panel: Callable[..., ChangesPanel]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from shots import changes as shots
 
 from desktop.domain.files.changes import ABSENT, ChangedFile, FileChange, FileState
-from desktop.domain.files.undo import LaterChange, ThreadChanges, UndoConflict, UndoPreview
+from desktop.domain.files.undo import LaterChange, ThreadChanges, UndoConflict, UndoneFile, UndoPreview
 from desktop.presenter.changes import words
 from desktop.presenter.changes.rows import call_rows, file_rows
 
@@ -105,6 +105,51 @@ def test_what_an_undo_leaves_is_said_in_a_sentence_or_two() -> None:
     assert words.preview_words(nothing, {}).endswith("Undo leaves that as it is now, so there is nothing to take back.")
     done = UndoPreview(("c",), (replace(nothing.files[0], conflicts=()),))
     assert words.preview_words(done, {}) == "Everything is as it was before already."
+
+
+def _undone(path: str, now: FileState, then: FileState, text: str | None = "") -> UndoneFile:
+    return UndoneFile(f"/p/{path}", now, then, text, text, 0, 0, ())
+
+
+FOLDER, TEXT = FileState("folder", 0o755), FileState("file", 0o644, 1, "a")
+
+
+def test_an_undo_counts_a_folder_only_where_nothing_in_it_tells_of_it() -> None:
+    rows = (
+        _undone("a", FOLDER, ABSENT),
+        _undone("a/b", FOLDER, ABSENT),
+        _undone("a/b/c", TEXT, ABSENT),
+        _undone("empty", FOLDER, ABSENT),
+        _undone("closed", FOLDER, replace(FOLDER, mode=0o700)),
+        _undone("closed/c", TEXT, ABSENT),
+        _undone("was-file", FOLDER, TEXT),
+        _undone("was-file/c", TEXT, ABSENT),
+        _undone("stays", FOLDER, FOLDER),
+        _undone("alone", ABSENT, FOLDER),
+        _undone("alone/stays", TEXT, TEXT),
+    )
+    preview = UndoPreview(("c",), rows)
+    counted = ["a/b/c", "empty", "closed", "closed/c", "was-file", "was-file/c", "alone"]
+    assert [one.path.removeprefix("/p/") for one in preview.changed] == counted
+    assert words.undone_words(preview, "/p") == "Undone: 7 files"
+    assert words.undone_words(UndoPreview(("c",), rows[:3]), "/p") == "Undone: a/b/c"
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "said"),
+    [
+        (TEXT, replace(TEXT, mode=0o755), "rights rw-r--r-- → rwxr-xr-x"),
+        (replace(TEXT, mode=0o4755), TEXT, "rights rwsr-xr-x → rw-r--r--"),
+        (FOLDER, replace(FOLDER, mode=0o700), "folder rights rwxr-xr-x → rwx------"),
+        (TEXT, FileState("file", 0o755, 1, "b"), "goes back, rights rw-r--r-- → rwxr-xr-x"),
+        (TEXT, FileState("file", 0o644, 1, "b"), "goes back"),
+        (FileState("link", target="x"), TEXT, "goes back"),
+        (ABSENT, FOLDER, "folder comes back"),
+        (FileState("link", target="x"), ABSENT, "link is removed"),
+    ],
+)
+def test_what_an_undo_does_to_a_file_is_said_with_its_rights(now: FileState, then: FileState, said: str) -> None:
+    assert words.what_words(_undone("f", now, then)) == said
 
 
 def test_a_long_chain_keeps_its_ends() -> None:
