@@ -26,6 +26,12 @@ def packed(files: Mapping[str, str | bytes]) -> bytes:
     return made.getvalue()
 
 
+def with_files(data: bytes, files: Mapping[str, str | bytes]) -> bytes:
+    """A packed document with more files in it."""
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        return packed({**{name: package.read(name) for name in package.namelist()}, **files})
+
+
 def relations(found: Relations) -> str:
     """(id, kind, target) as Office writes them; a target on the web is one outside."""
     lines = [

@@ -14,7 +14,7 @@ def told(name: str, about: DocumentAbout, text: DocumentText, line: int = 1) -> 
     """The parts, each below its name."""
     pieces = []
     for number, (part, words) in enumerate(text.parts):
-        went_on = f" (from line {line})" if number == 0 and line > 1 else ""
+        went_on = f" (from {'row' if about.unit == 'sheet' else 'line'} {line})" if number == 0 and line > 1 else ""
         pieces.append(f"## {about.label(name, part)}{went_on}\n\n{words or _nothing(part, text)}")
     return "\n\n".join(pieces)
 

@@ -75,12 +75,12 @@ class DocumentHost:
         """Streams parts ``first`` to ``last``, from line ``line`` of the first, until ``room`` characters are full; the
         value says where it stopped."""
         first, last = int(call.params["first"]), int(call.params["last"])
-        skip, room = int(call.params.get("line", 1)) - 1, min(int(call.params["room"]), limits.ROOM)
+        line, room = max(1, int(call.params.get("line", 1))), min(int(call.params["room"]), limits.ROOM)
         with self._working():
             async with self._turn:
                 document = self._opened()
                 parts = range(max(1, first), min(last, document.count) + 1)
-                return await _text(call, document, parts, max(0, skip), room)
+                return await _text(call, document, parts, line, room)
 
     async def picture(self, call: WorkerCall) -> Mapping[str, Any]:
         """Streams a part as a picture (PNG, in base64)."""
@@ -117,22 +117,21 @@ class DocumentHost:
             self.working(self._calls > 0)
 
 
-async def _text(call: WorkerCall, document: DocumentFile, parts: range, skip: int, room: int) -> Mapping[str, Any]:
+async def _text(call: WorkerCall, document: DocumentFile, parts: range, begin: int, room: int) -> Mapping[str, Any]:
     scans: list[int] = []
-    given = 0
+    given, first = 0, None
     for part in parts:
         held: list[str] = []
         size = 0
-        for number, line in enumerate(_lines(document, part)):
-            if number < skip:
-                continue
-            if given and given + len(line) + 1 > room:
+        for number, line in document.from_line(part, begin):
+            first = first or (part, number)
+            left = room - given
+            if len(line) >= left and first != (part, number):
                 if held:
                     await _emit(call, part, held)
-                return {"part": part, "line": number + 1, "scans": scans, "more": True}
-            line = (
-                line if len(line) <= room else f"{line[:room]} [{len(line) - room:,} characters of this line left out]"
-            )
+                return {"part": part, "line": number, "scans": scans, "more": True}
+            if len(line) > left:  # what was asked for begins with it, so it is never reached otherwise
+                line = f"{line[: max(0, left)]} [{len(line) - max(0, left):,} characters of this line left out]"
             held.append(line)
             size += len(line) + 1
             given += len(line) + 1
@@ -143,25 +142,11 @@ async def _text(call: WorkerCall, document: DocumentFile, parts: range, skip: in
         await _emit(call, part, held)
         if document.is_scan(part):
             scans.append(part)
-        skip = 0
+        begin = 1
         if given >= room and part + 1 in parts:
             return {"part": part + 1, "line": 1, "scans": scans, "more": True}
         await asyncio.sleep(0)
     return {"part": 0, "line": 0, "scans": scans, "more": False}
-
-
-def _lines(document: DocumentFile, part: int) -> Iterator[str]:
-    """The lines of a part, without empty ones at its ends and more than one in a row."""
-    gap = begun = False
-    for line in document.lines(part):
-        line = line.rstrip()
-        if not line:
-            gap = begun
-            continue
-        if gap:
-            yield ""
-        begun, gap = True, False
-        yield line
 
 
 async def _emit(call: WorkerCall, part: int, lines: list[str]) -> None:

@@ -10,6 +10,7 @@ from desktop.workers.document_host.reading import DocumentFile
 from desktop.workers.document_host.sheets import Workbook
 from desktop.workers.document_host.slides import Slides
 from desktop.workers.document_host.word import WordDocument
+from desktop.workers.document_host.xml import outermost
 from desktop.workers.inside import CallError
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -19,7 +20,8 @@ _OPEN = {
     "presentation": "an OpenDocument presentation; save it as .pptx or .pdf",
     "graphics": "an OpenDocument drawing; save it as .pdf",
 }
-_OFFICE = (("word/", WordDocument), ("xl/", Workbook), ("ppt/", Slides))
+_OFFICE = {"document": WordDocument, "workbook": Workbook, "presentation": Slides}
+"""By the outermost element of the main part."""
 
 
 def opened(data: bytes, name: str, password: str) -> DocumentFile:
@@ -61,12 +63,13 @@ def _packed(package: Package) -> DocumentFile:
 def _office(package: Package) -> DocumentFile:
     relations = package.relations("")
     main = next((one.target for one in relations.values() if one.kind == "officeDocument" and not one.outside), "")
-    for folder, kind in _OFFICE:
-        if main.startswith(folder) or (not main and package.below(folder)):
-            document = kind(package, main)
-            break
-    else:
+    name = outermost(package.open(main)) if package.has(main) else "none"
+    if not name:
+        raise CallError("document.broken", "Its main part is no XML.")
+    kind = _OFFICE.get(name)
+    if kind is None:
         raise CallError("document.unknown", "It is packed like an Office file, and is none that can be read here.")
+    document = kind(package, main)
     _tell_rest(document, package)
     return document
 

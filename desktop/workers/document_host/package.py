@@ -29,7 +29,7 @@ class Package:
         entries = self._zip.infolist()
         if len(entries) > limits.ENTRIES:
             raise CallError("document.too_large", f"More than {limits.ENTRIES:,} files are packed in it.")
-        self.names = {entry.filename: entry for entry in entries}
+        self.names = {entry.filename.replace("\\", "/"): entry for entry in entries}
         self._folded = {name.lower(): name for name in self.names}
 
     def has(self, name: str) -> bool:

@@ -40,6 +40,12 @@ class DocumentFile:
         """A part, from 1."""
         raise NotImplementedError
 
+    def from_line(self, part: int, line: int) -> Iterator[tuple[int, str]]:
+        """A part from one of its lines on (from 1), each with its number: without empty lines at its ends, and never
+        more than one in a row."""
+        numbered = enumerate(compact(self.lines(part)), 1)
+        return ((number, text) for number, text in numbered if number >= line)
+
     def picture(self, part: int, width: int) -> bytes:
         """A part as a picture (PNG)."""
         raise CallError("document.no_picture", f"A part of {a_kind(self.kind)} has no picture.")
@@ -95,6 +101,20 @@ class FlowDocument(DocumentFile):
     def _begin(self) -> None:
         self._parts.append([])
         self._size = 0
+
+
+def compact(lines: Iterable[str]) -> Iterator[str]:
+    """Without empty lines at the ends and more than one in a row, and without characters that draw nothing."""
+    gap = begun = False
+    for line in lines:
+        line = HIDDEN.sub(lambda odd: " " if odd[0].isspace() else "", line).rstrip()
+        if not line:
+            gap = begun
+            continue
+        if gap:
+            yield ""
+        begun, gap = True, False
+        yield line
 
 
 def _continues(block: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator, Mapping
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.package import Package, Relation
@@ -13,6 +13,13 @@ from desktop.workers.document_host.reading import DocumentFile, cell_text, hidde
 from desktop.workers.document_host.xml import BLOCK, Element, XmlParser, for_each
 from desktop.workers.inside import CallError
 
+LAST_ROW = 1_048_576
+ROWS_PASSED = 2_000
+"""Up to this row a sheet is read from its beginning."""
+HEAD_MAX = 8_000_000
+"""Bytes in which a row, and what stands before the first, has to end for rows to be passed over."""
+_DATA = re.compile(rb"<(?:\w+:)?sheetData\b[^>]*>")
+_ROW = re.compile(rb"<(?:\w+:)?row\b[^>]*?\sr=[\"'](\d{1,7})[\"']")
 ROWS_AHEAD = 100
 """Rows that are looked at for how many columns a table has."""
 _DATES = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
@@ -55,22 +62,37 @@ class Workbook(DocumentFile):
             told = [f"{one.get('name')} = {one.text}" for one in names.children[:20] if one.get("hidden") != "1"]
             self.note(f"Names: {one_line('; '.join(told))[:1_000]}" if told else "It has hidden names.")
 
-    def lines(self, part: int) -> Iterator[str]:
+    def from_line(self, part: int, line: int) -> Iterator[tuple[int, str]]:
+        """Lines have the numbers of their rows; comments stand after all rows."""
         place = self._places[part - 1]
         self._package.opened_anew()
-        yield from self._comments(place)
+        comments = list(self._comments(place))
+        if comments and line <= 1:
+            yield 1, f"[Comments ({len(comments)}) stand at the end of this sheet.]"
+        yield from self._rows(place, line)
+        for number, comment in enumerate(comments, LAST_ROW + 1):
+            if number >= line:
+                yield number, comment
+
+    def _rows(self, place: str, line: int) -> Iterator[tuple[int, str]]:
+        if line > LAST_ROW:
+            return
         head: list[_Row] = []
         told = False
-        for row in _SheetReader(self._package.open(place), self).rows():
+        for row in _SheetReader(_from_row(self._package.open(place), line), self).rows():
+            if row.number < line:
+                continue
             if told:
-                yield row.line()
+                yield row.number, row.line()
                 continue
             head.append(row)
             if len(head) >= ROWS_AHEAD:
                 yield from _begun(head)
                 told = True
-        if not told:
-            yield from _begun(head) if head else ["[The sheet is empty.]"]
+        if not told and head:
+            yield from _begun(head)
+        elif not told and line <= 1:
+            yield 1, "[The sheet is empty.]"
 
     def value(self, kind: str, raw: str, style: int) -> str:
         """A cell's value as a person reads it."""
@@ -157,13 +179,58 @@ class _Row:
         return f"| {' | '.join((name, *shown, *far))} |"
 
 
-def _begun(rows: list[_Row]) -> Iterator[str]:
+def _begun(rows: list[_Row]) -> Iterator[tuple[int, str]]:
     """The head of a table, and its first rows."""
     widest = max(max((at for at in row.cells if at <= limits.COLUMNS), default=1) for row in rows)
-    yield f"|  | {' | '.join(letters(column) for column in range(1, widest + 1))} |"
-    yield "|" + " --- |" * (widest + 1)
+    first = rows[0].number
+    yield first, f"|  | {' | '.join(letters(column) for column in range(1, widest + 1))} |"
+    yield first, "|" + " --- |" * (widest + 1)
     for row in rows:
-        yield row.line()
+        yield row.number, row.line()
+
+
+def _from_row(source: BinaryIO, row: int) -> BinaryIO:
+    """A sheet without the rows before, as far as that can be seen without reading them: a million rows are passed over
+    at the speed of unpacking. What is left out lies between two rows of the same table."""
+    return source if row <= ROWS_PASSED else cast("BinaryIO", _Passing(source, row))
+
+
+class _Passing:
+    """Gives the head of a sheet, and then its rows from about one of them on."""
+
+    def __init__(self, source: BinaryIO, row: int) -> None:
+        self._source, self._row = source, row
+        self._ready: list[bytes] = []
+        self._begun = False
+
+    def read(self, size: int) -> bytes:
+        """As of a file; the pieces are as large as they come."""
+        if not self._begun:
+            self._begun = True
+            self._pass(size)
+        return self._ready.pop(0) if self._ready else self._source.read(size)
+
+    def _pass(self, size: int) -> None:
+        held = b""
+        while (found := _DATA.search(held)) is None:
+            block = self._source.read(size)
+            held += block
+            if not block or len(held) > HEAD_MAX:
+                self._ready.append(held)
+                return
+        self._ready.append(held[: found.end()])
+        held = held[found.end() :]
+        while block := self._source.read(size):
+            last = None
+            for last in _ROW.finditer(held):
+                if int(last[1]) >= self._row:
+                    self._ready += [held[last.start() :], block]
+                    return
+            held = (held[last.start() :] if last is not None else held) + block
+            if len(held) > HEAD_MAX:  # a row that does not end, or rows without numbers: all of it is read
+                break
+        first = _ROW.search(held)
+        self._ready.append(held[first.start() :] if first is not None else held)
 
 
 class _SheetReader:

@@ -113,6 +113,14 @@ def stream(source: BinaryIO, start: Start, end: End, text: Text) -> None:
     parser.feed(b"")
 
 
+def outermost(source: BinaryIO) -> str:
+    """The name of the outermost element, or ""."""
+    names: list[str] = []
+    parser = XmlParser(lambda name, _: names.append(name), lambda _: None, lambda _: None)
+    parser.feed(source.read(BLOCK) or b" ")
+    return names[0] if names else ""
+
+
 def tree(source: BinaryIO) -> Element:
     """All of a small part."""
     root = Element("", {})

@@ -37,7 +37,7 @@ async def test_what_does_not_fit_is_gone_on_with_at_its_line(reader: DocumentRea
         async with reader.open(file.fileno(), "long.xlsx") as document:
             first = await document.text(1, 2, room=5_000)
             rest = await document.text(first.next_part, 2, line=first.next_line, room=100_000)
-    told = first.parts[0][1].split("\n") + rest.parts[0][1].split("\n")
+    told = first.parts[0][1].split("\n") + rest.parts[0][1].split("\n")[2:]
     assert first.next_part == 1
     assert told[2:] == [f"| {n} | {n} |" for n in range(1, 2001)]
     assert (rest.parts[1], rest.next_part) == ((2, "[The sheet is empty.]"), 0)

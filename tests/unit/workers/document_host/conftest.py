@@ -37,10 +37,10 @@ Read = Callable[..., Awaitable[ReadDocument]]
 def read() -> Read:
     """Reads bytes as a document."""
 
-    async def read(data: bytes, name: str = "it", *, room: int = 100_000) -> ReadDocument:
+    async def read(data: bytes, name: str = "it", *, room: int = 100_000, line: int = 1) -> ReadDocument:
         host, frames = DocumentHost(data), list[Any]()
         about = about_from(await host.about(WorkerCall(1, "about", {"name": name}, [], frames.append)))
-        call = WorkerCall(2, "text", {"first": 1, "last": about.count, "room": room}, [], frames.append)
+        call = WorkerCall(2, "text", {"first": 1, "last": about.count, "line": line, "room": room}, [], frames.append)
         said = await host.text(call)
         await call.finish()
         parts: dict[int, str] = {}

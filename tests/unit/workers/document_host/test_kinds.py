@@ -4,7 +4,20 @@ import json
 
 import pytest
 
-from tests.harness.documents import book, drawn, open_text, paragraph, pdf, presentation, run, shape, word, workbook
+from tests.harness.documents import (
+    book,
+    drawn,
+    open_text,
+    paragraph,
+    pdf,
+    presentation,
+    relations,
+    run,
+    shape,
+    with_files,
+    word,
+    workbook,
+)
 from tests.unit.workers.document_host.conftest import Read
 
 pytestmark = pytest.mark.spec("R-DOC-1")
@@ -134,6 +147,33 @@ async def test_a_sheet_names_its_cells_and_tells_values_with_formulas(read: Read
         "| 8 |  | a\\|b | ZZ8: 1 |",
     ]
     assert found.about.example("levels.xlsx") == "levels.xlsx March!B7"
+
+
+async def test_a_sheet_is_gone_on_with_at_a_row_and_its_comments_stand_at_its_end(read: Read) -> None:
+    rows = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 9_001, 2))
+    comment = "<comment ref='A7'><text><t>Sure?</t></text></comment>"
+    files = {
+        "xl/comments1.xml": f"<comments xmlns='c'><commentList>{comment}</commentList></comments>",
+        "xl/worksheets/_rels/sheet1.xml.rels": relations([("c", "comments", "../comments1.xml")]),
+    }
+    made = with_files(workbook({"A": f"<sheetData>{rows}</sheetData>"}), files)
+    found = await read(made, line=8_990)
+    assert found.all.split("\n") == [
+        "|  | A |",
+        "| --- | --- |",
+        *(f"| {n} | {n} |" for n in range(8_991, 9_001, 2)),
+        "[Comment at A7: Sure?]",
+    ]
+    beginning = (await read(made, room=200)).all
+    assert beginning.startswith("[Comments (1) stand at the end of this sheet.]\n|  | A |")
+
+
+async def test_a_row_that_is_longer_than_the_room_is_cut_and_passed(read: Read) -> None:
+    row = '<row r="{0}"><c r="A{0}" t="str"><v>{1}</v></c></row>'
+    made = workbook({"A": f"<sheetData>{row.format(1, 'x' * 500)}{row.format(2, 'y')}</sheetData>"})
+    found = await read(made, room=60)
+    assert "characters of this line left out]" in found.all
+    assert (found.said["line"], (await read(made, line=2)).all.split("\n")[2:]) == (2, ["| 2 | y |"])
 
 
 async def test_hidden_sheets_and_links_to_other_workbooks_are_told(read: Read) -> None:
