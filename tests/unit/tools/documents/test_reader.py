@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.files.documents import DocumentRefused
+from desktop.domain.files.documents import DocumentRefused, about_from
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.tools.documents.reader import DocumentReader
 from desktop.workers.child import ChildProcess, ChildSpec
@@ -113,3 +113,41 @@ async def test_a_reader_that_breaks_down_costs_its_document_only(reader: Documen
         assert "broke down over it (signal 11)" in str(caught.value)
         async with reader.open(file.fileno(), "it.pdf") as again:
             assert (await again.text(1, 1, room=100)).parts == ((1, "x"),)
+
+
+LIES = {
+    "another part": "await call.emit({'part': 7, 'text': 'x'})",
+    "more than asked for": "[await call.emit({'part': 1, 'text': 'x' * 20_000}) for _ in range(9)]",
+    "no text": "await call.emit({'part': 1, 'text': 5})",
+    "nothing about it": "raise SystemExit",
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+async def test_what_a_process_that_lies_says_is_not_taken(tmp_path: Path, lie: str) -> None:
+    script = tmp_path / "lies.py"
+    about = {"kind": "PDF", "unit": "page", "count": 1, "names": [], "notes": []}
+    script.write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {str(Path(__file__).parents[4])!r})\n"
+        "from desktop.workers.inside import ChildServer, pipes, run\n"
+        f"async def about(call):\n    return {about!r}\n"
+        f"async def text(call):\n    {LIES[lie]}\n    return {{}}\n"
+        "async def serve():\n"
+        "    methods = {'about': about, 'text': text}\n"
+        "    await ChildServer('document-host', '1', methods).serve(*await pipes())\n"
+        "run(serve, 'lies')\n"
+    )
+    child = ChildProcess(ChildSpec("document-host", (sys.executable, "-I", str(script)), folder=os.sep, once=True))
+    with (tmp_path / "it").open("wb+") as file:
+        async with DocumentReader(lambda _: child).open(file.fileno(), "it") as document:
+            with pytest.raises(DocumentRefused):
+                await asyncio.wait_for(document.text(1, 1, room=100), WAIT_S)
+
+
+@pytest.mark.parametrize(
+    "told", [{}, {"unit": "page"}, {"unit": "roll", "count": 1, "names": []}, None, {"count": "9"}]
+)
+def test_what_is_nothing_about_a_document_is_none(told: object) -> None:
+    with pytest.raises(ValueError, match="document"):
+        about_from(told)
