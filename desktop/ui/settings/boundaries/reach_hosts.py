@@ -13,6 +13,7 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 
 HEAD = (
     "By web_fetch and web_search. What you allow for a run holds for that run alone. Commands and other programs reach "
@@ -63,7 +64,7 @@ def _line(row: HostRow) -> QWidget:
     name, words = shown_line(row.host) or EVERY_OTHER, host_words(row)
     line = QWidget()
     line.setAccessibleName(f"{name}: {words}")
-    line.setToolTip(shown_line(row.reached.sentence))
+    line.setToolTip(plain_tip(shown_line(row.reached.sentence)))
     inside = Row(line, margins=(12, 7, 12, 7), spacing=8)
     inside.addWidget(Icon("search" if row.searches else "network", "text-2", 16, line="body"))
     about = Column(spacing=1)
