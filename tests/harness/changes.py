@@ -1,9 +1,9 @@
 """Writing for tests that are not about undoing: at once, and nothing is kept."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from desktop.domain.files.changes import ChangeConflict, Contents, FileChange
+from desktop.domain.files.changes import ChangeConflict, Contents, FileChange, FileState
 from desktop.domain.safety import GuardedFiles, WriteOutcome
 from desktop.domain.tools import ToolCallContext
 
@@ -20,3 +20,6 @@ class KeepsNothing:
         self, changes: Sequence[FileChange], contents: Contents, context: ToolCallContext, summary: str = ""
     ) -> tuple[ChangeConflict, ...]:
         raise AssertionError("a test that commits changes needs a store")
+
+    async def who_left(self, states: Mapping[str, FileState]) -> Mapping[str, tuple[str, ...]]:
+        return dict.fromkeys(states, ())

@@ -7,7 +7,7 @@ have no link above their last part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol
 
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -179,4 +179,8 @@ class ChangeRecorder(Protocol):
         self, changes: Sequence[FileChange], contents: Contents, context: ToolCallContext, summary: str = ""
     ) -> tuple[ChangeConflict, ...]:
         """Make all the changes or none, as ``ChangeApplier.apply``. Raises what that raises."""
+        ...
+
+    async def who_left(self, states: Mapping[str, FileState]) -> Mapping[str, tuple[str, ...]]:
+        """Whose calls left these paths as they are: the chain of each; () where no call did."""
         ...

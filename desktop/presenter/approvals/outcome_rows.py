@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from types import MappingProxyType
 from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
@@ -23,6 +24,7 @@ Ticked = Literal["all", "some", "none"]
 KINDS: tuple[WhatKind, ...] = ("made", "changed", "deleted", "renamed", "rights")
 FOLDS_FROM = 3
 """Changes in a folder from which it is a row that folds."""
+_NOBODY: Mapping[str, str] = MappingProxyType({})
 ALL_OPEN = 24
 """Rows up to which folders are unfolded at first."""
 
@@ -109,9 +111,9 @@ class OutcomeTree:
     """What somebody else changed."""
 
 
-def outcome_tree(reading: OutcomeReading, root: str) -> OutcomeTree:
-    """Lay it out. Pure."""
-    leaves = tuple(_leaves(reading, root))
+def outcome_tree(reading: OutcomeReading, root: str, left_by: Mapping[str, str] = _NOBODY) -> OutcomeTree:
+    """Lay it out. ``left_by``: the agents whose calls changed real files meanwhile; "": no agent's did. Pure."""
+    leaves = tuple(_leaves(reading, root, left_by))
     top = _folder(root, "", leaves)
     inner = (top, *_fill(top, [leaf for leaf in leaves if not leaf.meanwhile]))
     _unfold(inner)
@@ -247,7 +249,7 @@ def _is_folder(change: FileChange) -> bool:
     return "folder" in (change.before.kind, change.after.kind)
 
 
-def _leaves(reading: OutcomeReading, root: str) -> Iterator[TickedFile]:
+def _leaves(reading: OutcomeReading, root: str, left_by: Mapping[str, str]) -> Iterator[TickedFile]:
     """A folder that was made or deleted is a leaf of its own only if nothing else tells of it."""
     renamed = {change.renamed_from for change in reading.changes if change.renamed_from}
     told = folders_above(change.path for change in reading.changes)
@@ -267,7 +269,8 @@ def _leaves(reading: OutcomeReading, root: str) -> Iterator[TickedFile]:
         elif after.kind == "absent":
             kind = "deleted"
         if path in reading.saved_at and kind in ("made", "changed", "deleted"):
-            detail = time.strftime("saved at %H:%M:%S", time.localtime(reading.saved_at[path]))
+            saved = time.strftime("%H:%M:%S", time.localtime(reading.saved_at[path]))
+            detail = f"{saved}, {_by(left_by[path])}" if path in left_by else f"saved at {saved}"
         is_text = path in reading.figures or rights or _is_folder(change) or change.renamed_from != ""
         meanwhile = bool({path, change.renamed_from} & reading.meanwhile)
         label = _label(path, root) + ("/" if _is_folder(change) else "")
@@ -283,6 +286,10 @@ def _leaves(reading: OutcomeReading, root: str) -> Iterator[TickedFile]:
             detail,
             ticked=is_text and not meanwhile,
         )
+
+
+def _by(agent: str) -> str:
+    return f"by {agent}" if agent else "not by an agent"
 
 
 def _label(path: str, root: str) -> str:

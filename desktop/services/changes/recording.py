@@ -145,6 +145,15 @@ class KeepingRecorder:
         conflicts, _ = await self.make(changes, contents, origin_of(context, summary), (), whole=context.at_edge)
         return conflicts
 
+    async def who_left(self, states: Mapping[str, FileState]) -> Mapping[str, tuple[str, ...]]:
+        """Whose calls left these paths as they are, as far as that is kept."""
+        found: dict[str, tuple[str, ...]] = dict.fromkeys(states, ())
+        for record in await self._keeping.changes.touching(paths=list(states), since=0):
+            for file in record.files:
+                is_left = record.phase == "done" and file.change.after == states[file.change.path]
+                found[file.change.path] = record.origin.chain if is_left else ()
+        return found
+
     async def make(
         self,
         changes: Sequence[FileChange],

@@ -28,6 +28,8 @@ BEYOND = "It changed more files than can be looked at one by one, so none of it 
 GRAVER = "It did more than was allowed beforehand, so none of it was taken over"
 NAMED = 5
 _PATHS = 200
+_ASKED = 200
+"""Real files that changed meanwhile of which it is looked up whose call that was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,11 @@ class CommandsInCopies:
     async def rehearsed(self, run: CommandRun, check: PreCheck, context: ToolCallContext) -> CommandRehearsal | None:
         """Run it in a copy; None where that is not possible after all."""
         ran = await self._run(run, context, shown=True)
-        return None if ran is None else await asyncio.to_thread(CommandRehearsal, run, check, ran)
+        if ran is None:
+            return None
+        rehearsal = await asyncio.to_thread(CommandRehearsal, run, check, ran, self._recorder)
+        await rehearsal.ask_whose()
+        return rehearsal
 
     async def run(self, run: CommandRun, context: ToolCallContext) -> Ran | None:
         """Run one that was allowed beforehand, and take over what it did; None where that is not possible, and nothing
@@ -106,7 +112,7 @@ class CommandsInCopies:
         if ran is None:
             return None
         if ran.reading.raised and not context.as_admin:
-            raise GraverThanAllowed(f"{GRAVER} ({ran.reading.raised}).", partial(_shown, run, ran))
+            raise GraverThanAllowed(f"{GRAVER} ({ran.reading.raised}).", partial(_shown, run, ran, self._recorder))
         try:
             await self._take_over(run, ran.copy, ran.reading, ran.reading.changes, context)
         finally:
@@ -184,7 +190,7 @@ class CommandsInCopies:
 class CommandRehearsal:
     """Implements ``domain.tools.Rehearsal``."""
 
-    def __init__(self, run: CommandRun, before: PreCheck, ran: Ran) -> None:
+    def __init__(self, run: CommandRun, before: PreCheck, ran: Ran, recorder: ChangeRecorder) -> None:
         self.run = run
         self.copy = ran.copy
         self.outcome = ran.outcome
@@ -192,6 +198,8 @@ class CommandRehearsal:
         self.fleeting = ran.fleeting
         self.traces = ran.traces
         self._before = before
+        self._recorder = recorder
+        self._left_by: dict[str, str] = {}
         self._check = self._judged()
 
     @property
@@ -205,7 +213,16 @@ class CommandRehearsal:
         if again is not self.reading:
             self.reading = again
             self._check = await asyncio.to_thread(self._judged)
+            await self.ask_whose()
         return self._check
+
+    async def ask_whose(self) -> None:
+        """Find out whose calls changed real files meanwhile; nobody's, where a person or another program did."""
+        meanwhile = [change for change in self.reading.changes if change.path in self.reading.meanwhile]
+        if meanwhile:
+            left = await self._recorder.who_left({change.path: change.before for change in meanwhile[:_ASKED]})
+            self._left_by = {path: chain[0] if chain else "" for path, chain in left.items()}
+            self._check = replace(self._check, preview={**self._check.preview, "left_by": self._left_by})
 
     async def drop(self) -> None:
         """Remove the copy."""
@@ -248,14 +265,15 @@ class CommandRehearsal:
             "tried_more": traces.more,
             "heard": traces.hosts is not None,
             "left": traces.left,
+            "left_by": self._left_by,
         }
 
 
-async def _shown(run: CommandRun, ran: Ran, check: PreCheck) -> CommandRehearsal:
+async def _shown(run: CommandRun, ran: Ran, recorder: ChangeRecorder, check: PreCheck) -> CommandRehearsal:
     """What a command that was allowed beforehand did, as a person is shown it."""
     try:
         reading = await asyncio.to_thread(ran.copy.read)
-        return await asyncio.to_thread(CommandRehearsal, run, check, replace(ran, reading=reading))
+        return await asyncio.to_thread(CommandRehearsal, run, check, replace(ran, reading=reading), recorder)
     except BaseException:
         await asyncio.shield(asyncio.to_thread(ran.copy.drop))
         raise

@@ -168,6 +168,16 @@ async def test_what_changed_meanwhile_is_left_out_until_a_person_has_chosen(benc
 
 
 @pytest.mark.spec("R-OUT-3")
+async def test_whose_call_changed_a_real_file_meanwhile_stands_beside_it(bench: DialogBench) -> None:
+    request = outcome_request(meanwhile=True)
+    left_by = {f"{ROOT}/out/summary.csv": "", f"{ROOT}/data/stations.json": "writer"}
+    await bench.ask(replace(request, preview={**request.preview, "left_by": left_by}))
+    details = {leaf.path: leaf.detail for leaf in body(bench).rows.leaves if leaf.meanwhile}
+    assert details[f"{ROOT}/out/summary.csv"].endswith(", not by an agent")
+    assert details[f"{ROOT}/data/stations.json"].endswith(", by writer")
+
+
+@pytest.mark.spec("R-OUT-3")
 async def test_of_a_file_that_changed_meanwhile_each_side_can_be_seen_and_one_be_chosen(bench: DialogBench) -> None:
     await bench.ask(outcome_request(meanwhile=True))
     await opened(bench)

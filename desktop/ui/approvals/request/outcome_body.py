@@ -3,6 +3,8 @@ tried to reach, and what it did file by file."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QSizePolicy, QStackedLayout, QWidget
 
@@ -32,6 +34,7 @@ from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip
 
@@ -121,11 +124,12 @@ class OutcomeBody(QWidget):
         for notice in _left_out(self._reading):
             column.addWidget(notice)
         root, reading = str(request.preview.get("cwd") or ""), self._reading
+        lay_out = partial(outcome_tree, reading, root, _left_by(request))
         self._background = Background(self, self._show)
         if len(reading.changes) <= AT_ONCE:
-            self._show(outcome_tree(reading, root))
+            self._show(lay_out())
         else:
-            self._background.start(lambda: outcome_tree(reading, root))
+            self._background.start(lay_out)
 
     def _show(self, tree: object) -> None:
         """What it did is laid out."""
@@ -196,6 +200,11 @@ class OutcomeBody(QWidget):
         button.clicked.connect(lambda: self.again.emit(True))
         made.add(button)
         return made
+
+
+def _left_by(request: PermissionRequest) -> dict[str, str]:
+    """Whose calls changed real files meanwhile, as the list names them."""
+    return {path: shown_line(name)[:40] for path, name in (request.preview.get("left_by") or {}).items()}
 
 
 def _left_out(reading: OutcomeReading) -> list[Notice]:

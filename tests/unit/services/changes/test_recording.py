@@ -151,6 +151,16 @@ async def test_a_command_s_changes_are_kept_and_made_together(calls: Calls) -> N
     assert len(await calls.store.changes.of_thread(thread_id="t")) == 1
 
 
+async def test_who_left_a_file_as_it_is_is_told_and_after_a_person_nobody(calls: Calls) -> None:
+    path, other = str(calls.root / "a.txt"), str(calls.root / "b.txt")
+    await calls.write("a.txt", "one", agent="writer")
+    await calls.write("a.txt", "two", agent="checker")
+    now = file_state(b"two")
+    assert await calls.recorder.who_left({path: now, other: ABSENT}) == {path: ("checker", "write-file"), other: ()}
+    by_hand = file_state(b"one")
+    assert await calls.recorder.who_left({path: by_hand}) == {path: ()}, "a call left it so, and another changed it"
+
+
 @pytest.mark.spec("R-UND-1")
 async def test_what_is_too_long_or_too_much_is_changed_and_said(calls: Calls) -> None:
     big = b"\0" * (recording.FILE_CAP + 1)

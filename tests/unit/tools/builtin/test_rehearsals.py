@@ -4,7 +4,7 @@ asked about again where the real files changed."""
 import asyncio
 import os
 import subprocess
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ class Recorder:
         self.applier = applier
         self.commits: list[tuple[str, list[str]]] = []
         self.before: list[Callable[[], object]] = []
+        self.writers: dict[str, tuple[str, ...]] = {}
 
     async def write(self, *_: Any, **__: Any) -> WriteOutcome:
         raise AssertionError
@@ -55,6 +56,9 @@ class Recorder:
             self.before.pop(0)()
         self.commits.append((summary, [change.path for change in changes]))
         return await asyncio.to_thread(self.applier.apply, changes, contents)
+
+    async def who_left(self, states: Mapping[str, FileState]) -> Mapping[str, tuple[str, ...]]:
+        return {path: self.writers.get(path, ()) for path in states}
 
 
 class Desk:
@@ -176,11 +180,13 @@ async def test_a_real_file_that_changed_brings_the_request_back_and_nothing_was_
     desk.meanwhile = [lambda: (desk.workspace / "note.txt").write_text("somebody else's\n")]
     desk.answers = [{"choice": "allow_once"}, {"choice": "deny"}]
     before = sorted(os.listdir(desk.workspace))
+    desk.recorder.writers[desk.path("note.txt")] = ("writer", "write-file")
     await desk.run("sh edit.sh; echo x > new")
     first, second = desk.asked
     assert not first.stale
     assert second.stale
     assert [os.path.basename(path) for path in second.preview["reading"].meanwhile] == ["note.txt"]
+    assert (first.preview["left_by"], second.preview["left_by"]) == ({}, {desk.path("note.txt"): "writer"})
     assert sorted(os.listdir(desk.workspace)) == before
     assert (desk.workspace / "note.txt").read_text() == "somebody else's\n"
 
