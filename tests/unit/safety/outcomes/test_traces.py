@@ -1,13 +1,16 @@
 """What a command did beside its files: the processes that it left, and the computers that it asked for."""
 
+import errno
 import os
+import random
 import shutil
+import socket
 import struct
 from collections.abc import Iterator
 
 import pytest
 
-from desktop.safety.confinement.asked_hosts import MAX_HOSTS, kept_packets
+from desktop.safety.confinement.asked_hosts import MAX_HOSTS, asked_hosts, kept_packets
 from tests.unit.safety.confinement.test_kinds import has
 from tests.unit.safety.outcomes.conftest import filled
 from tests.unit.safety.outcomes.rehearsals import Rehearsals, rehearsals
@@ -16,6 +19,15 @@ from tests.unit.safety.world import World
 SLEEPS = 'until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done; '
 """Waits until the one that was started last is what it becomes."""
 ASKS = 'python3 -c "import socket, sys\nfor host in sys.argv[1:]:\n  s = socket.socket(); s.connect_ex((host, 80))" '
+
+
+ASKS_EACH = """import socket, struct, sys
+print({socket.socket().connect_ex((host, int(sys.argv[1]))) for host in sys.argv[2:]})
+kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+kernel.send(struct.pack("=IHHIIBxHiII", 32, 16, 5, 0, 0, 0, 0, 1, 0, 1))
+print(-struct.unpack_from("=i", kernel.recv(4096), 16)[0])
+"""
+"""Connects to each host; then takes the only link of its network down. The numbers of the errors."""
 
 
 @pytest.fixture
@@ -97,12 +109,41 @@ def test_nobody_answers_in_the_network_of_a_copy(listening: Rehearsals) -> None:
     assert network != os.readlink("/proc/self/ns/net")
 
 
+@pytest.mark.spec("R-OUT-4")
+def test_a_server_of_this_computer_hears_nothing_from_a_copy_and_its_routes_stay(listening: Rehearsals) -> None:
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        server.settimeout(0.2)
+        port = server.getsockname()[1]
+        (listening.world.workspace / "asks.py").write_text(ASKS_EACH)
+        outcome, _, _ = listening.run(f"python3 asks.py {port} 127.0.0.1 $(hostname -I 2>/dev/null) 10.0.0.1")
+        with pytest.raises(TimeoutError):
+            server.accept()
+    refused, changed = outcome.output.splitlines()
+    assert refused == f"{{{errno.ECONNREFUSED}}}", "each address is its own, and nobody listens"
+    assert int(changed) == errno.EPERM, "it cannot change its network"
+
+
 def test_under_landlock_nobody_listens_and_that_is_said(world: World) -> None:
     with rehearsals(filled(world), "landlock") as here:
         if not here.works or here.copies.refusal():
             pytest.skip("this machine makes no such copies")
         _, _, copy = here.run("true")
         assert copy.traces().hosts is None
+
+
+def test_whatever_a_packet_holds_it_is_read_as_text_or_not_at_all() -> None:
+    rng = random.Random(7)
+    begins = [b"\x45" + b"\0" * 8 + b"\x11", b"\x60" + b"\0" * 5 + b"\x11", b"\x4f", b"\x40", b"\x60"]
+    asks = b"\x45" + b"\0" * 8 + b"\x11" + b"\0" * 12 + b"\0\0" + b"\0\x35" + b"\0" * 16
+    for _ in range(3_000):
+        packet = rng.choice([*begins, asks]) + rng.randbytes(rng.randrange(380))
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        with ours, theirs:
+            ours.setblocking(False)
+            theirs.send(packet)
+            hosts, more = asked_hosts(ours.fileno())
+        assert all(host.isascii() and host.isprintable() and len(host) <= 253 for host in hosts)
+        assert more, "it is no socket that counts what it dropped"
 
 
 def test_the_program_of_the_socket_only_jumps_forward_and_ends() -> None:
