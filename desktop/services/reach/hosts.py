@@ -81,6 +81,6 @@ def host_rows(judge: Judge, service: Connection | None, sources: HostSources) ->
 
 
 def address_in(host: str) -> str:
-    """A page of a host; of a pattern, one that it covers."""
+    """A page of a host; of a pattern, one that it covers. Rules tell hosts apart by name and port alone."""
     host = host.replace("*", "any").replace("?", "x")
-    return f"http://{host}/" if host.endswith(":80") else f"https://{host}/"
+    return f"https://{host}/"

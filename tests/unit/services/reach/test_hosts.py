@@ -84,6 +84,8 @@ async def test_a_row_is_what_becomes_of_a_real_call(lab: Lab) -> None:
         shown = judge.host(WEB_FETCH, arguments, judged(arguments["url"], lab.world.settings.own_hosts))
         real = await came_to(lab, rules, listed, host)
         assert shown.what == real, (rules, listed, host, shown)
+        check = judged(arguments["url"], lab.world.settings.own_hosts)
+        assert check.denied is not None or check.constraint == (host or ANY), "what is judged is the host of the row"
         seen.add((shown.what, shown.because))
     assert seen == {
         ("passes", "rule"),
@@ -99,6 +101,7 @@ async def test_hosts_are_those_of_rules_lists_settings_and_activity_and_all_othe
     office.lab.world.change(own_hosts=("wiki.lan:80",))
     await office.book.add({"pattern": "web-fetch(host=*.tides.example)", "policy": "allow"})
     await office.book.add({"pattern": "web-fetch(host=paste.example)", "policy": "deny"})
+    await office.book.add({"pattern": "other-tool(host=elsewhere.example)", "policy": "allow"})
     for url in ("https://read.example/a", "https://read.example/b", "no address", "https://paste.example/"):
         await office.store.audit.add(entry=_read(url))
     rows = await office.service.hosts("")

@@ -102,6 +102,8 @@ async def test_a_search_reads_is_about_its_service_and_asks_with_the_query(searc
     before = dict(found.preview)
     searcher.connect("searxng", "Mine")
     assert dict((await searcher.check("who pays for quay 3?")).preview) != before, "another service is another question"
+    searcher.connections = (Connection("t", "tavily-search", "Tavily", searcher.web.url("/other"), "connection/x"),)
+    assert dict((await searcher.check("who pays for quay 3?")).preview) != before, "and so is another address of a host"
     assert (WEB_SEARCH.about, WEB_SEARCH.category) == ("host", Category.READ)
 
 
