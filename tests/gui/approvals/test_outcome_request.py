@@ -13,6 +13,7 @@ from desktop.domain.files.changes import ABSENT, MOST_KEPT, FileChange, FileStat
 from desktop.domain.files.outcomes import LineFigures, OutcomeReading
 from desktop.presenter.approvals.outcome_rows import OutcomeRows, TickedFile, TickedFolder, outcome_tree
 from desktop.ui.approvals.request.outcome_body import OutcomeBody
+from desktop.ui.approvals.request.outcome_card import CopyDialog
 from desktop.ui.approvals.request.outcome_list import ROW, OutcomeList
 from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.text import Text
@@ -165,6 +166,23 @@ async def test_what_changed_meanwhile_is_left_out_until_a_person_has_chosen(benc
     taken = (await question).taken
     assert taken is not None
     assert second.path in taken
+
+
+@pytest.mark.spec("R-OUT-2")
+async def test_the_copy_of_a_file_can_be_opened_and_only_looked_at(bench: DialogBench) -> None:
+    await bench.ask(outcome_request())
+    await opened(bench)
+    card = body(bench).card
+    assert card is not None
+    await until(card.look.isEnabled, "it was read")
+    card.look.click()
+    (shown,) = bench.window.findChildren(CopyDialog)
+    leaf = card._node
+    assert [row.text for row in shown.view.rows] == card._copy.sides(leaf.change).after.splitlines()
+    assert list(shown.buttons) == ["close"]
+    QTest.keyClick(shown.buttons["close"], Qt.Key.Key_Escape)
+    assert shown.isHidden()
+    assert bench.dialog.view.request is not None, "the request still waits"
 
 
 @pytest.mark.spec("R-OUT-3")

@@ -19,8 +19,9 @@ from desktop.ui.approvals.request.diffing import DiffRow, diff, new_file, plain_
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.approvals.request.outcome_list import OutcomeList, figures_words, tick_box
 from desktop.ui.theme import theme
-from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.dialogs.base import Dialog
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -106,6 +107,22 @@ class MeanwhileBar(QFrame):
             self.keep.setEnabled(leaf.opened and leaf.ticked)
 
 
+class CopyDialog(Dialog):
+    """A look into the copy: a file as it would be, as large as the window lets it be. Nothing can be changed here."""
+
+    def __init__(self, window: QWidget, name: str, rows: tuple[DiffRow, ...]) -> None:
+        super().__init__(window, name, "As it is in the copy. Nothing of it is real yet.", width=960)
+        self.view = LinesView("The file as it is in the copy")
+        self.view.set_rows(rows)
+        self.body.addWidget(self.view)
+
+    def resized(self) -> None:
+        """As high as the window lets it be."""
+        if hasattr(self, "view"):  # not built yet
+            self.view.setFixedHeight(max(theme().px(120), self.height() - theme().px(220)))
+        super().resized()
+
+
 class OutcomeCard(QFrame):
     """``opened`` when a person has a row before them."""
 
@@ -168,6 +185,9 @@ class OutcomeCard(QFrame):
         self.sides.chosen.connect(self._show_side)
         self.sides.hide()
         row.addWidget(self.sides)
+        self.look = IconButton("file", "Open the copy: this file as it would be", side=28)
+        self.look.clicked.connect(self._look)
+        row.addWidget(self.look)
         return head
 
     def _say(self) -> None:
@@ -189,7 +209,8 @@ class OutcomeCard(QFrame):
         self.diff_view.set_rows({"both": found.changes, "real": found.real, "copy": found.result}[name])
 
     def _open(self, node: TickedFile | TickedFolder) -> None:
-        self._node = node
+        self._node, self._found = node, FileRows((), ())
+        self.look.setEnabled(False)
         self._dress(isinstance(node, TickedFile) and node.meanwhile)
         self.bar.show_leaf(node)
         self.diff_view.set_rows((DiffRow("hunk", 0, "comparing…"),))
@@ -205,6 +226,7 @@ class OutcomeCard(QFrame):
     def _show(self, found: object) -> None:
         if isinstance(found, FileRows):
             self._found, self._filled = found, False
+            self.look.setEnabled(True)
             if self.sides.isVisibleTo(self):
                 self._show_side(self.sides.value)
             else:
@@ -223,6 +245,10 @@ class OutcomeCard(QFrame):
         if self.views.currentWidget() is self.result_view and not self._filled:
             self.result_view.set_rows(self._found.result)
             self._filled = True
+
+    def _look(self) -> None:
+        if self._node is not None:
+            CopyDialog(self.window(), shown_line(self._node.label), self._found.result).open()
 
     def _looked_at(self) -> None:
         if self._node is not None:
