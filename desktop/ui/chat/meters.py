@@ -102,9 +102,9 @@ class ThreadMeters(QWidget):
         self._bounded, self._started = bool(window), meters.tokens > 0
         self.tokens.setText(f"{human_count(meters.tokens)} tokens")
         self.cost.setText(human_cost(meters.cost))
-        about = plain_tip(". ".join(filter(None, cache_words(meters.used))))
+        about = ". ".join(filter(None, cache_words(meters.used)))
         for label in (self.tokens, self.cost):
-            label.setToolTip(about)
+            label.setToolTip(plain_tip(about))
             label.updateGeometry()
 
     def fit(self, room: int, labelled: bool) -> None:
