@@ -157,6 +157,8 @@ async def test_a_sheet_is_gone_on_with_at_a_row_and_its_comments_stand_at_its_en
         "xl/worksheets/_rels/sheet1.xml.rels": relations([("c", "comments", "../comments1.xml")]),
     }
     made = with_files(workbook({"A": f"<sheetData>{rows}</sheetData>"}), files)
+    in_the_middle = (await read(made, line=3_000)).all.split("\n")
+    assert in_the_middle[2:5] == ["| 3001 | 3001 |", "| 3003 | 3003 |", "| 3005 | 3005 |"]
     found = await read(made, line=8_990)
     assert found.all.split("\n") == [
         "|  | A |",
@@ -190,18 +192,20 @@ async def test_slides_are_read_in_their_order_and_what_is_beside_them_is_marked(
 
 
 async def test_an_open_document_marks_what_is_hidden_deleted_and_commented(read: Read) -> None:
-    styles = (
-        '<style:style style:name="T1" style:family="text"><style:text-properties text:display="none"/></style:style>'
-    )
+    unseen = '<style:text-properties text:display="none"/></style:style>'
+    styles = f'<style:style style:name="T1">{unseen}<style:style style:name="P1">{unseen}'
     body = (
         "<text:h text:outline-level='1'>Wells</text:h><text:p>a <text:span>b</text:span> c"
         "<text:span text:style-name='T1'>unseen</text:span></text:p>"
+        "<text:p text:style-name='P1'>all of it</text:p>"
         "<text:p>Rod<office:annotation><dc:creator>Ada</dc:creator><text:p>Sure?</text:p></office:annotation></text:p>"
         "<table:table><table:table-row><table:table-cell><text:p>1</text:p></table:table-cell></table:table-row>"
         "</table:table>"
     )
     found = await read(open_text(body, styles))
-    assert found.all == ("## Wells\n\na b c[Hidden: unseen]\n\nRod [Comment by Ada: Sure?]\n\n| 1 |\n| --- |")
+    assert found.all == (
+        "## Wells\n\na b c[Hidden: unseen]\n\n[Hidden: all of it]\n\nRod [Comment by Ada: Sure?]\n\n| 1 |\n| --- |"
+    )
 
 
 async def test_a_book_is_read_by_chapters(read: Read) -> None:
