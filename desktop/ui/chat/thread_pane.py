@@ -51,6 +51,10 @@ DEMO_SENTENCE = (
 EMPTY_SENTENCE = (
     "Write below. The agent reads files inside your boundary. Before it writes a file or runs a command, it asks you."
 )
+AT_EDGE = (
+    "Write below. Inside the folder the agent edits files and runs commands without asking, and you can undo it. What "
+    "goes past the edge asks you."
+)
 
 
 class ThreadPane(QFrame):
@@ -106,6 +110,7 @@ class ThreadPane(QFrame):
         chat.text_appended.connect(self.transcript.append_text)
         chat.meters_changed.connect(self.header.show_meters)
         chat.meters_changed.connect(self._show_model)
+        self._models.edge.changed.connect(self._show_mode)
         chat.title_changed.connect(self.header.show_title)
         self._models.other.changed.connect(self._show_other)
         self._models.other.refused.connect(self.said)
@@ -223,9 +228,14 @@ class ThreadPane(QFrame):
         """The composer stands exactly below the column, which has room for a scroll bar beside it at all times."""
         self.foot.leave_room(self.transcript.verticalScrollBar().sizeHint().width())
 
+    def _show_mode(self) -> None:
+        """An empty chat says what its agent does unasked."""
+        self._show_model(self._models.chat.meters)
+
     def _show_model(self, meters: Meters) -> None:
         demo = meters.model == DEMO_MODEL
-        self.empty.say(DEMO_EMPTY if demo else EMPTY, DEMO_SENTENCE if demo else EMPTY_SENTENCE)
+        sentence = AT_EDGE if self._models.edge.mode == "edge" else EMPTY_SENTENCE
+        self.empty.say(DEMO_EMPTY if demo else EMPTY, DEMO_SENTENCE if demo else sentence)
 
     def _show_empty(self) -> None:
         self.empty.setVisible(not self._items)

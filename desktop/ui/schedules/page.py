@@ -30,7 +30,7 @@ from desktop.ui.widgets.shown import shown_line
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 MINIMUM = 440
 """Pixels at 100 % that a job needs beside the list."""
-NOTHING = "A job sends a message to an agent at its times, while Assent is open, and may do only what you list."
+NOTHING = "A job sends a message to an agent at its times, while Assent is open, and may do only what you let it."
 
 
 class JobDelegate(RowDelegate):

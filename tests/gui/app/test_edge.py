@@ -137,8 +137,10 @@ async def test_the_mode_of_a_new_chat_is_chosen_before_its_first_message_and_kep
     assert edge.usual == ("", False), "a chat that asks each time offers no default"
     edge.choose("edge")
     await app.until_true(lambda: header.mode.label == "at the edge", "before there is a thread")
+    assert "without asking" in app.page.pane.empty.accessibleName(), "the empty chat does not say that it asks"
     projects.use(str(other))
     await app.until_true(lambda: header.mode.label == "asks each time", "another folder, another edge")
+    assert "it asks you" in app.page.pane.empty.accessibleName()
     projects.use(str(project))
     await app.until_true(lambda: header.project.label == "tides", "and back")
     assert edge.mode == "ask", "nobody said that new chats here begin so"

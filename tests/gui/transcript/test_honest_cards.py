@@ -16,6 +16,7 @@ from desktop.ui.approvals.inbox import summary
 from desktop.ui.transcript import TranscriptView
 from desktop.ui.transcript.accessible_text import spoken_text
 from desktop.ui.transcript.pieces.base import Canvas
+from desktop.ui.transcript.pieces.preview import PAST
 from desktop.ui.transcript.pieces.tool_card import ToolCard
 from desktop.ui.transcript.pieces.tool_drawing import BUTTONS, draw_chain, ledger_glyph
 from tests.gui.transcript import scenes
@@ -57,7 +58,7 @@ def test_a_card_escapes_names_contents_and_commands_as_the_dialog_does(view: Tra
     assert mark not in words
     past = replace(write.request, past_edge=(PastEdge("folder", f"/home/{mark}x"), PastEdge("network", "a.example")))
     card, words = shown(view, replace(write, request=past))
-    assert [line.number for line in card._preview if line.sign == "past"] == ["outside the folder", "network"]
+    assert [line.number for line in card._preview if line.sign in PAST] == ["outside the folder", "network"]
     assert "past the edge: network, a.example" in card.spoken()
     assert not has_hidden(words)
     command = f"ls{mark}\nrm -r data"

@@ -19,14 +19,17 @@ from desktop.ui.widgets.shown import shown, shown_line
 
 SHOWN = 8
 LONGEST_LINE = 300
-REMARKS = ("fold", "summary", "past")
+PAST = ("past", "past-more")
+"""Signs of the lines that say past what a call goes, of the first and of those below it."""
+REMARKS = ("fold", "summary", *PAST)
 """Signs of lines that tell of a call and are no part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewLine:
     """``sign`` is "+", "-" or "" (what is asked for, or a remark), "fold" for words about lines that are not shown,
-    "summary" for what the whole comes to, "past" for what it goes past at the edge, whose kind stands in ``number``."""
+    "summary" for what the whole comes to, one of ``PAST`` for what it goes past at the edge, whose kind stands
+    in ``number``."""
 
     number: str
     sign: str

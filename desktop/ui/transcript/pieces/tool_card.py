@@ -17,7 +17,7 @@ from desktop.presenter.transcript.items import READ_AS, ToolPart
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.media_strip import MediaStrip, Pictures
-from desktop.ui.transcript.pieces.preview import REMARKS, Preview, PreviewLine, preview_of
+from desktop.ui.transcript.pieces.preview import PAST, REMARKS, Preview, PreviewLine, preview_of
 from desktop.ui.transcript.pieces.rich_body import LINE, draw_progress, lay_out_rich
 from desktop.ui.transcript.pieces.text_box import TextBox
 from desktop.ui.transcript.pieces.tool_drawing import (
@@ -49,6 +49,8 @@ OPEN = "open-thread:"
 UNDO = "undo-call:"
 """What the action begins with that shows how a call is undone."""
 UNDONE = "Undo…"
+NARROW = 480
+"""Pixels at 100 % of a card below which the way back has no words beside its mark."""
 AS_READ = "As the model read it"
 
 
@@ -156,10 +158,8 @@ class ToolCard(Piece):
         self._preview = list((found if self.open else asked).lines)
         if request:
             past = request.past_edge[:EDGES_NAMED]
-            self._preview = [
-                *(PreviewLine(EDGES[one.kind], "past", shown_line(one.words)) for one in past),
-                *self._preview,
-            ]
+            lines = [PreviewLine(EDGES[one.kind], PAST[at > 0], shown_line(one.words)) for at, one in enumerate(past)]
+            self._preview = [*lines, *self._preview]
         if request and request.place:
             self._preview = [PreviewLine("", "", from_code(request.place)), *self._preview]
         self._body_top = float(self.height)
@@ -308,6 +308,8 @@ class ToolCard(Piece):
         rect, look = spot.rect.translated(origin), canvas.look
         if spot.payload.startswith(UNDO):
             canvas.glyph("undo", "text-2", rect.x() + look.px(6), rect.y() + (rect.height() - look.px(16)) / 2, 16)
+            if rect.width() <= look.px(28):
+                return
             rect.translate(look.px(20), 0)
         canvas.words(spot.label, rect.translated(look.px(8), 0), "small", "text-2", 500)
 
@@ -372,7 +374,8 @@ def _ways(look: PageLook, key: str, part: ToolPart, y: float) -> list[Spot]:
 
 def _undo_spots(look: PageLook, key: str, part: ToolPart, width: float) -> list[Spot]:
     """The way back from a call that changed files unasked, at the right end of its line."""
-    room = look.metrics("small", 500).horizontalAdvance(UNDONE) + look.px(36)
+    words = look.metrics("small", 500).horizontalAdvance(UNDONE) if width >= look.px(NARROW) else 0
+    room = words + look.px(36 if words else 28)
     rect = QRectF(width - room - look.px(5), look.px(FOLDED - 24) / 2, room, look.px(24))
     return [Spot("action", f"{key}/undo", rect, UNDONE, f"{UNDO}{part.part_id}")] if part.undoable else []
 

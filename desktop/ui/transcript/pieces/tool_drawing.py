@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from desktop.presenter.transcript.items import CallState, NestedCall, ToolPart
 from desktop.ui.theme.paint import state_look
 from desktop.ui.transcript.pieces.base import Canvas
-from desktop.ui.transcript.pieces.preview import LONGEST_LINE, Preview, PreviewLine
+from desktop.ui.transcript.pieces.preview import LONGEST_LINE, PAST, Preview, PreviewLine
 from desktop.ui.widgets.shown import shown, shown_line
 
 GLYPHS = {"read": "read", "write": "write", "admin": "admin", "agent": "agent"}
@@ -19,7 +19,9 @@ ROOM = 56 + 12
 """Pixels at 100 % of a preview's width that its text does not get."""
 BUTTONS = 268
 """Pixels at 100 % that the buttons of a waiting card take: Open request, Deny, Allow once."""
-PAST = "Past the edge"
+PAST_WORDS = "Past the edge"
+FACTS = 380
+"""Pixels at 100 % that a head needs for more than what is called and how it stands."""
 ASKED = 6
 """Lines of a call's arguments, or of its code, on its card."""
 STATES = {
@@ -115,7 +117,7 @@ def draw_state(canvas: Canvas, part: ToolPart, clock: str, rect: QRectF) -> floa
         x -= look.px(20)
         angle = canvas.angle if part.state == "running" else 0.0
         canvas.glyph(icon, token, x, rect.y() + (rect.height() - look.px(16)) / 2, 16, angle)
-    for fact in reversed(part.facts):
+    for fact in reversed(part.facts if rect.width() >= look.px(FACTS) else ()):
         x -= look.px(8)
         canvas.words(fact, QRectF(rect.x(), rect.y(), x - rect.x(), rect.height()), "small", "text-3", right=True)
         x -= look.metrics("small").horizontalAdvance(fact)
@@ -145,7 +147,7 @@ def draw_chain(canvas: Canvas, part: ToolPart, foot: QRectF) -> None:
 def draw_preview(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
     """One line of what would change."""
     look = canvas.look
-    if line.sign == "past":
+    if line.sign in PAST:
         _draw_past(canvas, line, rect)
         return
     if line.sign in ("summary", "fold"):
@@ -167,8 +169,9 @@ def _draw_past(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
     """Past what a call goes: its kind on a ground of its own, and the words about it."""
     look, metrics = canvas.look, canvas.look.metrics("small", 500)
     x = rect.x() + look.px(13)
-    canvas.words(PAST, QRectF(x, rect.y(), rect.width(), rect.height()), "small", "text-2")
-    x += look.metrics("small").horizontalAdvance(PAST) + look.px(12)
+    if line.sign == PAST[0]:
+        canvas.words(PAST_WORDS, QRectF(x, rect.y(), rect.width(), rect.height()), "small", "text-2")
+    x += look.metrics("small").horizontalAdvance(PAST_WORDS) + look.px(12)
     kind = QRectF(x, rect.y(), metrics.horizontalAdvance(line.number) + look.px(12), rect.height())
     canvas.ground(kind.adjusted(0, 1, 0, -1), look.color("ask-soft"))
     canvas.words(line.number, kind.adjusted(look.px(6), 0, 0, 0), "small", "ask", 500)
