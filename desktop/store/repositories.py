@@ -21,6 +21,7 @@ from desktop.store.journal import EffectRepository
 from desktop.store.kept_files import KeptFiles
 from desktop.store.messages import MessageRepository
 from desktop.store.overlays import OverlayRepository
+from desktop.store.reads import ReadRepository
 from desktop.store.rules import RuleRepository
 from desktop.store.run_agents import RunAgentRepository
 from desktop.store.runs import RunRepository, recover
@@ -54,6 +55,7 @@ class Store:
         self.audit = AuditRepository(self._thread, path, self._chain, kept)
         self.rules = RuleRepository(self._thread)
         self.grants = GrantRepository(self._thread)
+        self.reads = ReadRepository(self._thread)
         self.drafts = DraftRepository(self._thread)
         self.queue = QueueRepository(self._thread)
         self.search = SearchRepository(self._thread)

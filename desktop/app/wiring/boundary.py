@@ -30,6 +30,7 @@ from desktop.safety.outcomes.copies import FOLDER as COPIES
 from desktop.safety.outcomes.copies import Copies
 from desktop.safety.secrets.key_files import holds_keys
 from desktop.safety.shell.lazy import LazyShellReader
+from desktop.services.changes.reads import ReadsKeeper
 from desktop.services.changes.recording import Keeping, KeepingRecorder, KeepLimits, Spawn
 from desktop.services.skills.files import FilesWithSkills
 from desktop.services.skills.world import SkillWorld
@@ -157,7 +158,9 @@ async def open_boundary(
     in_copies = CommandsInCopies(copies, confinement, runner, recorder, safety)
     bash = Bash(reader, policy, confinement, environment, runner, safety, in_copies)
     reading = FilesWithSkills(files)
-    versions = ReadVersions()
+    keeper = ReadsKeeper(store.reads, spawn, kept_nowhere)
+    versions = ReadVersions(keeper)
+    keeper.known = versions.to_keep
     confined = code_sandbox_profile(in_a_loop=True)
     documents = DocumentReader(lambda handle: document_host(handle, confined=confined))
     reads, lists = ReadFile(reading, safety, versions, documents), ListDirectory(reading)

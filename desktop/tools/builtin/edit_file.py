@@ -120,6 +120,7 @@ class EditFile:
 
     async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Boundary, system paths, and the edits as they will be shown (R-PRM-2)."""
+        await self._versions.loaded(place.thread_id)
         return await asyncio.to_thread(self._precheck, self._files.within(place), args, place.thread_id)
 
     def _precheck(self, files: GuardedFiles, args: Mapping[str, Any], thread_id: str) -> PreCheck:

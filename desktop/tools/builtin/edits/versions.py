@@ -1,6 +1,6 @@
 """Which version of a file an agent has read: an edit is written against that one and no other.
 
-Kept for the life of the app, by thread and path, and capped: of what is forgotten an agent has read nothing.
+Kept by thread and path, also over a restart, and capped: of what is forgotten an agent has read nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import zlib
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from desktop.domain.files.reads import KeptReads, NoKeptReads, ReadFileVersion
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.text.sequences import in_common
@@ -58,9 +59,12 @@ class FileVersion:
 
 
 class ReadVersions:
-    """The newest version of each file that each thread has read or written. Safe to use from several threads."""
+    """The newest version of each file that each thread has read or written. Safe to use from several threads. ``kept``
+    has what an earlier process knew, of a thread from when it was ``loaded``."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: KeptReads | None = None) -> None:
+        self._keeper: KeptReads = NoKeptReads() if kept is None else kept
+        self._loaded: set[str] = set()
         self._lock = threading.Lock()
         self._versions: OrderedDict[tuple[str, str], FileVersion] = OrderedDict()
         self._kept = 0
@@ -74,6 +78,30 @@ class ReadVersions:
             self._seen[key] = self._seen.pop(key, False) or read
             while len(self._seen) > MAX_FILES:
                 self._seen.popitem(last=False)
+        self._keeper.changed(thread_id, path)
+
+    async def loaded(self, thread_id: str) -> None:
+        """Know what an earlier process knew of this thread; what was seen since counts more."""
+        if thread_id in self._loaded:
+            return
+        kept = await self._keeper.load(thread_id)
+        with self._lock:
+            self._loaded.add(thread_id)
+            for one in kept:
+                key = (thread_id, one.path)
+                self._seen.setdefault(key, one.read)
+                if one.digest and key not in self._versions:
+                    self._put(key, FileVersion(one.digest, one.size, one.at, one.packed))
+
+    def to_keep(self, thread_id: str, path: str) -> ReadFileVersion | None:
+        """What is known of a file, to be kept; None: nothing."""
+        with self._lock:
+            read, version = self._seen.get((thread_id, path)), self._versions.get((thread_id, path))
+        if read is None:
+            return None
+        if version is None:
+            return ReadFileVersion(path, read)
+        return ReadFileVersion(path, read, version.digest, version.size, version.at, version.packed)
 
     def seen(self, thread_id: str, path: str) -> bool | None:
         """Whether the thread has read it (True) or only written it (False); None: neither."""
@@ -87,11 +115,16 @@ class ReadVersions:
             known = self._versions.pop(key, None)
             if known is not None and known.digest == version.digest:
                 version = known  # seen so since then
-            self._kept += len(version.packed) - (len(known.packed) if known is not None else 0)
-            self._versions[key] = version
-            while len(self._versions) > MAX_FILES or (self._kept > MAX_KEPT and len(self._versions) > 1):
-                _, gone = self._versions.popitem(last=False)
-                self._kept -= len(gone.packed)
+            self._kept -= len(known.packed) if known is not None else 0
+            self._put(key, version)
+        self._keeper.changed(thread_id, path)
+
+    def _put(self, key: tuple[str, str], version: FileVersion) -> None:
+        self._kept += len(version.packed)
+        self._versions[key] = version
+        while len(self._versions) > MAX_FILES or (self._kept > MAX_KEPT and len(self._versions) > 1):
+            _, gone = self._versions.popitem(last=False)
+            self._kept -= len(gone.packed)
 
     def known(self, thread_id: str, path: str) -> FileVersion | None:
         """The version that the thread knows, or None."""
