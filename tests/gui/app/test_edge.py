@@ -85,8 +85,9 @@ async def _and_is_undone_from_its_card(app, project):
     assert (project / "in.md").exists()
     undo_of(app).buttons[UNDO].click()
     await app.until_true(lambda: not (project / "in.md").exists(), "it is undone")
+    await app.until_true(lambda: app.page.toast.text.startswith("Undone"), "and that is said")
     app.page.pane._act("", f"{UNDO_CARD}{refused.part_id}")
-    await app.until_true(lambda: "changed no files" in app.page.toast._words.text(), "there is nothing of the other")
+    await app.until_true(lambda: "changed no files" in app.page.toast.text, "there is nothing of the other")
 
 
 def undo_of(app):
