@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.messages import Usage
 from desktop.presenter.chat.context import ContextViewModel, account_words
+from desktop.presenter.chat.state import Meters
 from desktop.presenter.common.words import cache_words
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import MonoView
@@ -30,15 +29,24 @@ ELSEWHERE = "on another branch, not sent here"
 NAMES = 160
 
 
+class MeteredChat(Protocol):
+    """A chat that knows what was used in it."""
+
+    @property
+    def meters(self) -> Meters:
+        """What the header of the chat shows."""
+        ...
+
+
 class ContextCard(ScrolledDialog):
     """The card of a thread's context. Opened, never executed; follows the view-model while it is open. What does not
     fit the window is scrolled."""
 
     jump_wanted = Signal(str)
 
-    def __init__(self, window: QWidget, context: ContextViewModel, used: Callable[[], Usage | None]) -> None:
+    def __init__(self, window: QWidget, context: ContextViewModel, chat: MeteredChat) -> None:
         super().__init__(window, "What the model reads", INTRO, width=560)
-        self._context, self._used = context, used
+        self._context, self._chat = context, chat
         self._unpins: list[IconButton] = []
         self._told: Any = None
         context.changed.connect(self.refresh)
@@ -48,7 +56,7 @@ class ContextCard(ScrolledDialog):
         """Show what the view-model has now. Unchanged parts stay: a person may be reading them."""
         context, overlay = self._context, self._context.overlay
         rows = account_words(context.account)
-        cache = cache_words(self._used())
+        cache = cache_words(self._chat.meters.used)
         told = (rows, overlay.summary, overlay.off, context.writing, context.summaries, tuple(context.pinned), cache)
         if told == self._told:
             return

@@ -210,8 +210,7 @@ class ChatPage(QWidget):
 
     def show_context(self) -> None:
         """Show what the model reads of the open thread."""
-        chat = self._models.chat
-        card = context_card.ContextCard(self.window(), self._models.context, lambda: chat.meters.used)
+        card = context_card.ContextCard(self.window(), self._models.context, self._models.chat)
         card.jump_wanted.connect(self.pane.jump)
         card.open()
 

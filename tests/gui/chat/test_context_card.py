@@ -30,6 +30,7 @@ class Told(QObject):
         self.overlay = Overlay(summary=summary)
         self.pinned = [PinnedText(str(at), f"{PIN * 3}{at}", at != 1) for at in range(pins)]
         self.used: Usage | None = None
+        self.meters = self
         self.account: Account | None = Account(kept=98, shrunk=3, summarised=120, dropped=12, pinned=pins)
 
     def pin(self, message_id: str, _pinned: bool) -> None:
@@ -61,7 +62,7 @@ def make(qtbot: QtBot, theme: Theme) -> Iterator[Make]:
         with qtbot.waitActive(window, timeout=WAIT_MS):
             window.show()
             window.activateWindow()
-        card = ContextCard(window, told, lambda: told.used)  # type: ignore[arg-type]
+        card = ContextCard(window, told, told)  # type: ignore[arg-type]
         card.open()
         QApplication.processEvents()
         return card, told

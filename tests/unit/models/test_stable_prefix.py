@@ -80,7 +80,9 @@ async def test_fifty_rounds_begin_as_the_round_before_with_pins_new_tools_and_sk
     read, other = FakeTool("read-file", body=lambda args, _: f"level {args['path']} " * 40), FakeTool("zebra-look")
     table = GrowingTable(read, other)
     provider.caches()
-    async with world(tmp_path, over(host, provider).client, registered=table, roots=roots) as w:
+    few, many = Limit("rounds", ROUNDS, "the test"), Limit("rounds", 100, "the test")
+    bounds = {"usual_rounds": lambda: few, "thread_rounds": lambda: many, "budget": ExecutionBudget(max_rounds=100)}
+    async with world(tmp_path, over(host, provider).client, registered=table, roots=roots, **bounds) as w:
         context = ContextService(w.store)
         service = ConversationService(replace(w.runtime, context=context), w.owner)
         thread = await w.thread(MODEL)
@@ -104,6 +106,7 @@ async def test_fifty_rounds_begin_as_the_round_before_with_pins_new_tools_and_sk
             moved += 1  # there are more than a hundred messages now
             assert number > 48, f"messages of request {number}"
     assert moved <= 1
+    assert sum("# Note" in messages[-1] for _, _, messages in sent) == 8  # the rounds that are left, twice an answer
     assert sent[ROUNDS][:2] == sent[0][:2], "a skill that a message names changes what is before the message"
     assert [re.search(r'"name": "([^"]*)"', tool)[1] for tool in sent[2 * ROUNDS][0]][-1] == "alpha_of_a_server"  # type: ignore[index]
     counted = [one["counted"] for one in provider.requests() if "counted" in one]
