@@ -63,7 +63,7 @@ class ReasoningPart:
             return ""
         tokens = f"{human_count(known.tokens)} tokens" if known.tokens else ""
         kept = f"kept for {known.kept_for} only" if known.kept_for else ""
-        return ", ".join(filter(None, (tokens, kept, "" if self.text else "not shown by the model")))
+        return ", ".join(filter(None, (tokens, "" if self.text else "not shown by the model", kept)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,3 +128,27 @@ async def test_a_window_that_is_full_moves_on_by_steps_and_not_with_each_round(
     moved = [now[1] != before[1] for before, now in pairwise(sent) if len(before) > 1]
     assert len(sent) == 90
     assert 0 < sum(moved) <= 4
+
+
+@pytest.mark.spec("R-MOD-3", "S-CTX-2")
+async def test_between_two_summaries_requests_begin_alike_and_tools_and_system_text_always_do(
+    host: ChildProcess, provider: ProviderSpace, tmp_path: Path
+) -> None:
+    read = FakeTool("read-file", body=lambda args, _: f"level {args['path']} " * 400)
+    summary = {"steps": [{"text": "They read files."}, {"finish": "stop"}, {"usage": {"output": 9}}]}
+    rounds = run_of(30)
+    provider.rounds(
+        *(one for at, made in enumerate(rounds) for one in ((made, summary) if at in (13, 21) else (made,)))
+    )
+    many = Limit("rounds", 100, "the test")
+    async with world(tmp_path, over(host, provider).client, read, usual_rounds=lambda: many) as w:
+        context = ContextService(w.store)
+        runtime = replace(w.runtime, context=context, summaries=lambda: True, context_window=lambda _ref: 24_000)
+        w.service = ConversationService(runtime, w.owner)
+        await w.ask(await w.thread(MODEL), "Read all files.")
+    asked = [body for body in bodies(provider) if body.get("tools")]
+    sent = [told(body) for body in asked]
+    assert len(bodies(provider)) - len(asked) >= 2, "no summary was asked for"
+    assert all(one[:2] == sent[0][:2] for one in sent)
+    moved = sum(now[2][: len(before[2])] != before[2] for before, now in pairwise(sent))
+    assert 1 <= moved <= len(bodies(provider)) - len(asked) + 1

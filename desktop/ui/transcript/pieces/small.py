@@ -113,7 +113,7 @@ class ReasoningPiece(Piece):
         room = self._toggle.right() - look.px(TITLE_LEFT)
         for words, token, weight in ((self._title(), "text-2", 500), (self._about(), "text-3", 400)):
             metrics = look.metrics("small", weight)
-            fitting = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, int(room) + 1) if words else ""
+            fitting = metrics.elidedText(words, Qt.TextElideMode.ElideRight, int(room) + 1) if words else ""
             canvas.words(fitting, box, "small", token, weight)
             taken = metrics.horizontalAdvance(fitting) + look.px(8) if fitting else 0
             box.setLeft(box.left() + taken)

@@ -225,4 +225,4 @@ def test_pieces_of_thinking_that_meet_are_one_part_and_what_is_not_shown_has_a_l
     assert [getattr(part, "text", "") for part in parts] == ["one", "", "more"]
     part, *_ = thought_of(hidden, ToolCallBlock("c1", "read_file", {}), usage=Usage(1, 900, 800))
     assert (part.text, part.title) == ("", "Thought for 4 s")
-    assert part.about == "800 tokens, kept for m only, not shown by the model"
+    assert part.about == "800 tokens, not shown by the model, kept for m only"
