@@ -70,7 +70,7 @@ def spec_of(definition: SkillDef) -> ToolSpec:
         timeout_s=_limit_of(definition),
         version=f"{definition.state} {place} {definition.stamp}" if place else "",
         nests="calls" if _only_calls(definition) else "",
-        gives="outside" if definition.wants_network else "calls",
+        gives="outside" if definition.wants_network or definition.source == "mcp" else "calls",
     )
 
 

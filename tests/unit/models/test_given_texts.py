@@ -2,9 +2,10 @@
 
 import pytest
 
+from desktop.agents.loop.shrink import shrink_results
 from desktop.agents.loop.summarising import rendered
 from desktop.domain.estimates import estimate
-from desktop.domain.messages import GivenBlock, ImageBlock, TextBlock, user_message
+from desktop.domain.messages import ChatMessage, GivenBlock, ImageBlock, TextBlock, ToolResultBlock, user_message
 from desktop.domain.models import Senses
 from desktop.models.outgoing import PIECE, parts
 
@@ -32,6 +33,21 @@ def test_a_long_one_goes_in_pieces_counts_in_full_and_is_summed_up_with_its_fram
     assert sum(piece[0] == "+" for piece in pieces) == 3
     assert estimate(user_message("", (long,))) > 3 * PIECE // 4
     assert "the resource books://1 of the MCP server books" in rendered([user_message("Look", (READ,))])
+
+
+@pytest.mark.spec("R-WEB-3")
+def test_what_is_shortened_for_a_summary_or_a_window_keeps_its_marks_whole() -> None:
+    block = ToolResultBlock("1", "web_fetch", "x" * 9_000, False, None, {"outside": ["example.org"]})
+    message = ChatMessage("tool", (block,))
+    (shrunk,) = shrink_results([message])
+    kept = shrunk.blocks[0]
+    assert isinstance(kept, ToolResultBlock)
+    for text in (rendered([message]), kept.as_read, rendered([user_message("Look", (READ,))])):
+        start = text.index("<outside-text ")
+        mark = text[start:].split()[1]
+        assert text.count(mark) == 2
+        assert text.endswith(f"</outside-text {mark}>")
+        assert len(text) < 2_500
 
 
 def test_one_that_was_never_read_says_nothing() -> None:

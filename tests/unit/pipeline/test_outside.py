@@ -18,10 +18,12 @@ from desktop.domain.messages import ToolCallBlock
 from desktop.domain.runs.meta import RunMeta
 from desktop.domain.runs.middleware import CallNext
 from desktop.domain.safety import SafetySettings
+from desktop.domain.skills import SkillDef
 from desktop.domain.text.outside import Gives, OutsideText
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.context import CallContext, CallRequest, Invocation
 from desktop.pipeline.names import Caller
+from desktop.pipeline.skill_tool import spec_of
 from desktop.recovery.effect_values import result_from_plain, result_to_plain
 from desktop.recovery.past import Done
 from desktop.safety.permission.gate import PermissionGate
@@ -88,8 +90,10 @@ def edge(tmp_path: Path, *tools: FakeTool, rules: str = "", **options: Any) -> E
     return Edge(project, bench, gate, person, written)
 
 
-def command(*, network: bool = False, confined: str = "bubblewrap", hosts: list[str] | None = None) -> FakeTool:
-    shown = {"kind": "command", "network": network, "confined_by": confined, "hosts": hosts or []}
+def command(
+    kind: str = "command", *, network: bool = False, confined: str = "bubblewrap", hosts: list[str] | None = None
+) -> FakeTool:
+    shown = {"kind": kind, "network": network, "confined_by": confined, "hosts": hosts or []}
     return FakeTool("bash", Category.WRITE, checks=lambda _args: PreCheck(Category.WRITE, preview=shown))
 
 
@@ -110,6 +114,12 @@ ROWS: dict[str, tuple[FakeTool, str]] = {
     ),
     "a command with the network": (command(network=True), "a command with the network"),
     "a command with the network to hosts": (command(network=True, hosts=["pypi.example"]), "pypi.example"),
+    "a declared tool with the network": (command("argv", network=True), "a command with the network"),
+    "a command that was made in a copy with it": (command("outcome", network=True), "a command with the network"),
+    "a declared tool that nothing confines": (
+        command("argv", confined="none"),
+        "a command that nothing keeps from the network",
+    ),
     "a command that nothing confines": (command(confined="none"), "a command that nothing keeps from the network"),
 }
 
@@ -241,6 +251,21 @@ def test_each_built_in_tool_has_been_decided_about() -> None:
     for name, spec in BUILT_IN.items():
         assert (spec.gives, spec.whose) == (("outside", outside[name]) if name in outside else ("local", "")), name
     assert ToolSpec("new", "", {}, Category.READ).gives == "outside", "one that nobody thought about is the graver case"
+
+
+@pytest.mark.parametrize(
+    ("changes", "gives"),
+    [
+        ({"kind": "python"}, "calls"),
+        ({"kind": "python", "metadata": {"network": True}}, "outside"),
+        ({"kind": "javascript", "metadata": {"network": True}}, "outside"),
+        ({"kind": "markdown"}, "calls"),
+        ({"kind": "python", "role": "agent", "metadata": {"network": True}}, "calls"),
+        ({"kind": "python", "source": "mcp"}, "outside"),
+    ],
+)
+def test_code_skills_with_the_network_give_words_from_outside(changes: dict[str, Any], gives: Gives) -> None:
+    assert spec_of(SkillDef("one", "", **{"source": "mine", **changes})).gives == gives
 
 
 def text_call(at: Edge) -> str:
