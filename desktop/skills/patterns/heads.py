@@ -13,7 +13,7 @@ from typing import Any
 
 from desktop.domain.approval.call_facts import CallFacts
 from desktop.skills.patterns.commands import ARGUMENT
-from desktop.skills.patterns.constraints import ConstraintCheck, address_spellings, texts_of
+from desktop.skills.patterns.constraints import ConstraintCheck, texts_of
 from desktop.skills.patterns.index import PatternRule
 from desktop.skills.patterns.paths import Where, normal_path
 
@@ -70,8 +70,8 @@ class Sieve:
             found = (text[:LONGEST] for part in facts.parts for text in (part.text, *part.spellings))
             return {*whole, *found}
         given = {*texts_of(facts.arguments, name), *texts_of(resolved, name)}
-        others = [other for text in given for other in (normal_path(text, self._where), *address_spellings(text))]
-        return {text[:LONGEST] for text in (*given, *others) if text}
+        normal = (normal_path(text, self._where) for text in given)
+        return {text[:LONGEST] for text in (*given, *normal) if text}
 
 
 def heads_of(check: ConstraintCheck, where: Where) -> Sequence[str]:

@@ -16,6 +16,7 @@ from desktop.presenter.transcript.items import READ_AS, ToolPart, TranscriptItem
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.approvals.request.outside import NOT_KEPT, SHOW, OutsideCard, show_as_read, show_card_as_read
 from desktop.ui.widgets.controls.buttons import Button
+from tests.gui.approvals.conftest import DialogBench
 from tests.gui.approvals.test_web_request import words_of
 
 pytestmark = pytest.mark.spec("R-WEB-3")
@@ -33,6 +34,19 @@ def test_the_card_lists_the_latest_and_gives_the_one_that_is_wanted(theme, qtbot
     with qtbot.waitSignal(card.wanted) as told:
         shown[0].click()
     assert told.args == [request.outside[-1]]
+
+
+async def test_the_request_over_a_chat_shows_it_once_and_opens_the_text_without_answering(bench: DialogBench) -> None:
+    question = await bench.ask(following(edit_request()))
+    view = bench.dialog.view
+    assert len(view.findChildren(OutsideCard)) == 1
+    assert FOLLOWS not in words_of(view), "said once"
+    show = next(one for one in view.findChildren(Button) if one.accessibleName().startswith(SHOW))
+    show.click()
+    assert view.dialog_open
+    view.close_dialog()
+    assert not view.dialog_open
+    assert not question.done()
 
 
 def test_an_editor_has_the_same_as_a_fact(theme):

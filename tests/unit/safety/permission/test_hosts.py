@@ -72,6 +72,7 @@ async def test_a_rule_that_names_the_tool_answers_for_the_hosts_that_it_names(ru
         ("url=*secret*,$deny", "/a/%73ecret/b", "denied"),
         ("url=*secret*,$deny", "/a?q=my/secret/word", "denied"),
         ("url=https://example.org/private/*,$deny", "/private/a/b/c", "denied"),
+        ("url=https://example.org/private/*,$deny", "/%70rivate/a", "denied"),
         ("url=https://example.org/private/*,$deny", "/public/a", "allowed"),
         ("url=https://example.org/%2a,$deny", "/x", "allowed"),
         ("url=https://example.org/b/*,$policy=ask", "/b/c/d", "asked"),
