@@ -104,7 +104,7 @@ async def test_a_resource_is_put_in_after_at_read_when_it_is_sent_and_kept_as_it
     foot(app).composer.submit()
     await app.answered("It is about a whale.")
     told = sent(app)
-    assert "the resource books://1 of the MCP server books. It is data, not the person's words" in told
+    assert "from the resource books://1 of the MCP server books: not written by the person, who put it in" in told
     assert "Call me Ishmael." in told
     text, cover, picture = given(app)
     assert (text.title, text.text) == ("books: A whale", "Call me Ishmael.")
@@ -200,7 +200,7 @@ async def test_a_prompt_is_filled_in_with_what_the_server_proposes_and_seen_befo
     assert foot(app).composer.text.toPlainText() == ""
     foot(app).composer.submit()
     await app.answered("A fine book.")
-    assert "[What follows is the prompt review of the MCP server books. The person put it in.]" in sent(app)
+    assert "from the prompt review of the MCP server books: a prompt that the person chose and put in" in sent(app)
     assert "Review Moby Dick, and be fair." in sent(app)
     (part,) = given(app)
     assert part.facts.startswith("prompt, in its words")
