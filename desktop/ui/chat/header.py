@@ -25,10 +25,10 @@ PROJECT_KEYS = "Ctrl+Shift+O"
 MIN_TITLE = 140
 NARROW = 640
 """Pixels at 100 % below which the folder is shown by its icon alone."""
-ROOMY = 1060
-"""Below this the mode is shown by its icon alone."""
 EDITING = 320
-MIN_CHIP, BARE_CHIP = 110, 40
+MIN_CHIP = 110
+EDGES = 24 + 12 + 8 + 8 + 8
+"""Pixels of the margins, and of the gaps around the title and the meters."""
 FOLDER = 28
 """Characters of a folder's name."""
 WITH_CHANGES = 560
@@ -262,26 +262,24 @@ class ThreadHeader(QFrame):
     def _fit(self) -> None:
         px = theme().px
         self.project.set_bare(self.width() < px(NARROW))
-        self.mode.set_bare(self.width() < px(ROOMY))
-        for chip, least in ((self.project, MIN_CHIP), (self.mode, BARE_CHIP)):
-            chip.setMinimumWidth(min(chip.sizeHint().width(), px(least)))
+        self.project.setMinimumWidth(min(self.project.sizeHint().width(), px(MIN_CHIP)))
         self.changes.setVisible(self.width() >= px(WITH_CHANGES))  # else it is a tab away
-        beside = [
-            one
-            for one in (
-                self._fold,
-                self.project,
-                self.mode,
-                self.job,
-                self.editor,
-                self.other,
-                self.trace,
-                self.agents,
-                self.changes,
-                self.more,
-            )
-            if not one.isHidden()
-        ]
+        self.mode.set_bare(not self._has_room_for_mode())
+        self.mode.setMinimumWidth(self.mode.sizeHint().width())  # its words are never half there
+        beside = (self.project, self.mode, *self._others())
         taken = sum(max(one.minimumSizeHint().width(), one.minimumWidth()) + px(8) for one in beside)
-        room = self.width() - px(24 + 12 + 8 + 8 + 8 + MIN_TITLE) - taken
+        room = self.width() - px(EDGES + MIN_TITLE) - taken
         self.meters.fit(room, self.job.isHidden())
+
+    def _others(self) -> list[QWidget]:
+        """What stands beside the title, the two chips and the meters."""
+        right = (self.job, self.editor, self.other, self.trace, self.agents, self.changes, self.more)
+        return [one for one in (self._fold, *right) if not one.isHidden()]
+
+    def _has_room_for_mode(self) -> bool:
+        """Whether the words of the mode fit, with all of the others and enough of the title and the meters."""
+        px = theme().px
+        others = [max(one.sizeHint().width(), one.minimumWidth()) + px(8) for one in self._others()]
+        title = min(self._title.sizeHint().width(), px(MIN_TITLE))
+        chips = self.project.sizeHint().width() + self.mode.full_width() + px(16)
+        return self.width() >= px(EDGES) + title + chips + self.meters.least_width() + sum(others)

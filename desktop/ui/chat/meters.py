@@ -107,6 +107,12 @@ class ThreadMeters(QWidget):
             label.setToolTip(plain_tip(about))
             label.updateGeometry()
 
+    def least_width(self) -> int:
+        """How wide the bar is with the figures, in the shorter words."""
+        words = self.context.fontMetrics().horizontalAdvance(self._words[1])
+        bar = max(self.level.sizeHint().width(), self.level.minimumWidth()) + theme().px(GAP)
+        return words + theme().px(2) + (bar if self._bounded else 0)
+
     def fit(self, room: int, labelled: bool) -> None:
         """Into so many pixels; ``labelled``: there is a place for the word itself."""
         whole, short, least = self._words

@@ -27,7 +27,7 @@ def test_no_meter_is_cut_and_what_is_not_sent_is_said_at_any_width(
     header.show()
     shown = header.meters
     seen = []
-    for width in (1100, 900, 760, 640, 560, 480):
+    for width in (1240, 900, 760, 640, 560, 480):
         header.resize(round(width * scale), round(48 * scale))
         texts = [one for one in (shown.label, shown.tokens, shown.cost, shown.context) if not one.isHidden()]
         qtbot.waitUntil(
@@ -38,7 +38,7 @@ def test_no_meter_is_cut_and_what_is_not_sent_is_said_at_any_width(
         qtbot.waitUntil(lambda: header.title.width() >= 120 * scale, timeout=WAIT_MS)
         seen.append(sum(not text.isHidden() for text in (shown.label, shown.tokens, shown.cost)))
     assert (seen[0], seen[-1]) == (3, 0)
-    header.resize(round(1100 * scale), round(48 * scale))
+    header.resize(round(1240 * scale), round(48 * scale))
     assert not shown.tokens.isHidden()
     theme.set_scale(1.0)
     header.hide()

@@ -130,6 +130,10 @@ class Button(PressedByReturn, Ringed, QPushButton):
     def _padding(self) -> int:
         return 18 if self.property("small") == "true" else 26
 
+    def full_width(self) -> int:
+        """How wide it is with its words, also while it is bare."""
+        return self._whole_content() + theme().px(self._padding)
+
     def width_with(self, text: str) -> int:
         """How wide it would be with another label."""
         wide = QFontMetrics(theme().font("body", 500)).horizontalAdvance
@@ -158,9 +162,10 @@ class Button(PressedByReturn, Ringed, QPushButton):
         return theme().metric("icon-small") if self._icon_name else 0
 
     def _content_width(self) -> int:
+        return self._icon_side() if self._bare else self._whole_content()
+
+    def _whole_content(self) -> int:
         t = theme()
-        if self._bare:
-            return self._icon_side()
         width = QFontMetrics(t.font("body", 500)).horizontalAdvance(self._label)
         if self._icon_name:
             width += self._icon_side() + (t.px(GAP) if self._label else 0)
