@@ -384,6 +384,7 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         **{f"33-composer-resources{size}": lambda: composer.resources(_shown()) for size in SIZES},
         **{f"33-composer-inside{size}": lambda: composer.inside(_shown()) for size in SIZES},
         **{f"33-composer-prompts{size}": lambda: composer.prompts(_shown()) for size in SIZES},
+        **{f"25-grants{size}": lambda: composer.grants(_shown()) for size in SIZES},
         "33-composer-prompt-list": lambda: composer.prompts(_shown(), filled=False),
         **trace_pictures(),
         **agent_pictures(),

@@ -20,6 +20,7 @@ from desktop.domain.servers.mcp import (
     McpSaid,
     McpTemplate,
 )
+from desktop.presenter.approvals.granted import GrantLine
 from desktop.presenter.chat.from_servers import Fillable, FromServers
 from desktop.presenter.chat.offers import best
 from desktop.presenter.chat.state import Offer
@@ -153,6 +154,20 @@ def resources(page: ChatPage, text: str = "Compare these with @quay") -> QWidget
     foot.offers.show_offers("@", "quay", best("@", "quay", [*FILES, *servers.resources()]))
     foot.offers.step(1)
     foot.offers.step(1)
+    return page
+
+
+def grants(page: ChatPage) -> QWidget:
+    """A grant that holds, one that is about to end, and one that was used up."""
+    bar = page.pane.foot.composer.granted
+    bar.show_grants(
+        (
+            GrantLine("a", "write-file", "write", "docs/**", "17 of 20 left", "until 18:00", 0.85, False),
+            GrantLine("b", "bash", "terminal", "pytest -q …", "1 of 10 left", "until 18:00", 0.1, True),
+            GrantLine("c", "edit-file", "write", "src/a.py", "5 of 5 used", "ended at 14:24", 0.0, False, "all used"),
+        )
+    )
+    bar.fold.click()
     return page
 
 

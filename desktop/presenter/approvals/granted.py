@@ -20,6 +20,8 @@ from desktop.presenter.events.bridge import Bridge
 CALLS = (5, 10, 20, 50)
 TIMES = ((15, "15 minutes"), (60, "1 hour"), (240, "4 hours"))
 SIZES = (100_000, 1_000_000, 10_000_000, 100_000_000)
+MORE = "{, *}"
+"""How a pattern says that more words may follow."""
 ENDED_SHOWN = 2
 """Grants that ended and can be granted again from above the text field."""
 LOW = 0.2
@@ -215,7 +217,7 @@ def about_words(pattern: str, project: str) -> str:
     if name == "path" and "," not in glob:
         inside = glob.removeprefix(f"{project}{os.sep}") if project else glob
     elif name == "command":
-        inside = glob
+        inside = f"{glob.removesuffix(MORE)} …" if glob.endswith(MORE) else glob
     return f"{tool} {inside}"
 
 

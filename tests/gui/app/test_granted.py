@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton
 
+from desktop.presenter.approvals.granted import about_words
 from desktop.ui.approvals.request.granting import GrantDialog
 from tests.gui.app.kit import HELLO, call
 
@@ -85,3 +86,8 @@ def button_of(bar, name):
     """The button of a row whose name begins so."""
     found = [one for row in bar.rows for one in row.findChildren(QAbstractButton)]
     return next(one for one in found if one.accessibleName().startswith(name))
+
+
+def test_a_pattern_of_commands_is_said_without_a_riddle():
+    assert about_words("bash(command=pytest -q{, *})", "") == "bash pytest -q …"
+    assert about_words("bash(command=git status)", "") == "bash git status"
