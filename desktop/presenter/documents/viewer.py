@@ -80,10 +80,8 @@ class DocumentViewModel(QObject):
         self._idle.timeout.connect(self.close)
 
     def cite(self, text: str) -> None:
-        """Show the place that an answer names."""
-        found = read_citation(text)
-        if found is not None:
-            self.open(found[0], found[1], found[2])
+        """Show the place that an answer names, or a document by its name."""
+        self.open(*(read_citation(text) or (text,)))
 
     def open(self, name: str, part: int = 1, sheet: str = "") -> None:
         """Show a document of the open chat at a part, by its number or the name of a sheet."""

@@ -11,8 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.approval.permission import NOBODY_ANSWERED, UNANSWERED
-from desktop.domain.estimates import CHARACTERS_PER_TOKEN
-from desktop.domain.files.documents import amount_of
 from desktop.domain.messages import (
     Block,
     DocumentBlock,
@@ -34,9 +32,10 @@ from desktop.domain.text.outside import names_in, note_in
 from desktop.domain.text.words import arguments_words, count_words, json_beginning, size_of, size_words
 from desktop.domain.threads import MessageRecord, ThreadEnd
 from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS, EDGES_NAMED, past_edge_words
-from desktop.presenter.common.words import clock, footer_of, human_count
+from desktop.presenter.common.words import clock, footer_of
 from desktop.presenter.transcript.by_itself import confined_fact, in_own_words
 from desktop.presenter.transcript.code_calls import code_of, ran, summary_of
+from desktop.presenter.transcript.document_parts import document_part, pages_of, pages_part
 from desktop.presenter.transcript.folding import fold_calls
 from desktop.presenter.transcript.items import (
     AttachmentPart,
@@ -55,8 +54,6 @@ from desktop.presenter.transcript.media_parts import media_parts
 from desktop.presenter.transcript.nested_calls import nested_calls
 from desktop.presenter.transcript.rich import embedded_of, links_of, table_of, task_words
 
-DOCUMENT = "open-document:"
-"""Begins the action that shows a document; its name follows."""
 SUMMARY_LIMIT = 400
 """Longest one-line summary of arguments handed to the view, in characters; the view elides further."""
 
@@ -244,7 +241,7 @@ def simple_part(message_id: str, index: int, block: Block) -> Part | None:
     if isinstance(block, GivenBlock):
         return GivenPart(part_id, given_title(block), given_facts(block), block.text)
     if isinstance(block, DocumentBlock):
-        return AttachmentPart(part_id, block.name, document_facts(block), opens=f"{DOCUMENT}{block.name}")
+        return document_part(part_id, block)
     if isinstance(block, FileBlock):
         return AttachmentPart(part_id, block.name, size_words(size_of(block.text)))
     if isinstance(block, ImageBlock):
@@ -254,12 +251,6 @@ def simple_part(message_id: str, index: int, block: Block) -> Part | None:
     if isinstance(block, UnknownBlock):
         return NoticePart(part_id, "This part was written by another version of Assent and cannot be shown.")
     return None
-
-
-def document_facts(block: DocumentBlock) -> str:
-    """How much it is, and what of it a model has read: ``18 pages, 9.4k tokens``."""
-    tokens = f"{human_count(len(block.text) // CHARACTERS_PER_TOKEN)} tokens"
-    return f"{amount_of(block.count, block.unit)}, {'the first ' if block.more else ''}{tokens}"
 
 
 def given_title(block: GivenBlock) -> str:
@@ -289,8 +280,12 @@ def parts_of(
     """All parts of one stored message, in the order in which they came. ``begun``: as for ``tool_part``."""
     parts: list[Part] = []
     calls = 0
+    pages = pages_of(message.blocks)
     for index, block in enumerate(message.blocks):
-        if isinstance(block, ReasoningBlock):
+        if index in pages:
+            if names := pages[index]:
+                parts.append(pages_part(f"{message.message_id}:{index}", names))
+        elif isinstance(block, ReasoningBlock):
             _think(parts, f"{message.message_id}:{index}", block)
         elif isinstance(block, ToolCallBlock):
             calls += 1

@@ -13,7 +13,7 @@ from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters
 from desktop.presenter.settings.model_setup import DEMO_MODEL
-from desktop.presenter.transcript.build import DOCUMENT
+from desktop.presenter.transcript.document_parts import DOCUMENT
 from desktop.presenter.transcript.items import READ_AS, CallsPart, ListeningAgent, TextPart, ToolPart, TranscriptItem
 from desktop.ui.chat.composer.pane import ComposerPane
 from desktop.ui.chat.composer.view import Composer
@@ -272,7 +272,7 @@ class ThreadPane(QFrame):
         elif action.startswith(LINK):
             open_link(action.removeprefix(LINK))
         elif action.startswith(DOCUMENT):
-            self._models.document.open(action.removeprefix(DOCUMENT))
+            self._models.document.cite(action.removeprefix(DOCUMENT))
         elif action.startswith(READ_AS):
             outside_texts.show_card_as_read(self.window(), self._items.get(message_id), action)
         elif (media := media_of(self._items.get(message_id), action)) is not None:

@@ -25,6 +25,8 @@ FOOT = "Read by a confined program. Links and scripts in it do nothing."
 SHARP = 2
 """A page is drawn with so many pixels for each that it takes, so that a closer look is sharp."""
 MOST = 1_800
+LONG_NAME = 34
+"""Letters of a name; of a longer one the middle is left out."""
 
 
 class DocumentPanel(QFrame):
@@ -134,7 +136,7 @@ class _DocumentHead(QFrame):
         super().__init__()
         self.setProperty("pane", "header")
         sized(self, height=48)
-        self.name = Text("", "strong", elide="middle")
+        self.name = Text("", "strong")
         self.title = Text("", "small", "2", elide="right")
         self.save = IconButton("export", "Save the original", side=32)
         self.close_button = IconButton("close", "Close the document", side=32)
@@ -147,7 +149,8 @@ class _DocumentHead(QFrame):
 
     def show_part(self, now: ShownPart) -> None:
         """Whose page is shown."""
-        self.name.setText(shown_line(now.name))
+        name = shown_line(now.name)
+        self.name.setText(name if len(name) <= LONG_NAME else f"{name[: LONG_NAME // 2]}…{name[-LONG_NAME // 2 :]}")
         self.title.setText(shown_line(now.title[:120]))
 
 

@@ -12,7 +12,7 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, DocumentBlock, FileBlock, GivenBlock, ImageBlock
 from desktop.domain.text.words import size_of, size_words
 from desktop.presenter.common.words import human_count
-from desktop.presenter.transcript.build import document_facts
+from desktop.presenter.transcript.document_parts import document_facts
 from desktop.ui.chat.composer.thumbnail import Run, Thumbnail
 from desktop.ui.transcript.pieces.pooled import Pool
 from desktop.ui.widgets.controls.buttons import IconButton
