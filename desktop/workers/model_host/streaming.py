@@ -94,6 +94,7 @@ class Streamer:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._windows = Windows()
+        self._wordless: set[tuple[str, str]] = set()
 
     async def stream(self, call: WorkerCall) -> dict[str, Any]:
         """Stream one answer. Raises CallError with the codes of failures.py, and ``window.lost``."""
@@ -113,10 +114,14 @@ class Streamer:
         try:
             return await self._asked(call, library, messages, answer)
         except CallError as error:
+            wordless = thinking.gives_no_words(error.code, str(error)) and _place(call) not in self._wordless
             known = thinking.holds_thinking(messages) and thinking.is_refused(error.code, str(error))
-            if answer.begun or not known:
+            if answer.begun or not (known or wordless):
                 raise
-        return await self._asked(call, library, thinking.without_thinking(messages), StreamedAnswer())
+        if wordless:
+            self._wordless.add(_place(call))
+        again = messages if wordless else thinking.without_thinking(messages)
+        return await self._asked(call, library, again, StreamedAnswer())
 
     async def _asked(
         self, call: WorkerCall, library: Any, messages: Sequence[dict[str, Any]], answer: StreamedAnswer
@@ -130,7 +135,7 @@ class Streamer:
                 await call.emit({"k": "left", "n": settings.left_out})
             said = settings.arguments | response_format(library, call.params)
             made = _arguments(call.params, messages, said)
-            thinking.ask_sealed(library, made)
+            thinking.ask_sealed(library, made, in_words=_place(call) not in self._wordless)
             row = row_of(library, str(call.params.get("table") or ""))
             mark(made, str(call.params.get("provider")), row, noted=bool(call.params.get("note")))
             response = await _within(library.acompletion(**made), idle)
@@ -149,6 +154,11 @@ class Streamer:
         await _emit_seals(call, answer.seals.rest())
         used = usage(library, response, call.params, _model(response))
         return {"stop": stop, "usage": used, "model": _model(response), "again": answer.seals.whole}
+
+
+def _place(call: WorkerCall) -> tuple[str, str]:
+    """Where a request goes: the address and the model."""
+    return str(call.params.get("base_url") or ""), str(call.params["model"])
 
 
 def _seconds(params: Mapping[str, Any], name: str) -> float | None:

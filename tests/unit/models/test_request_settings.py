@@ -65,7 +65,7 @@ WIRES: list[tuple[str, str, dict[str, Any], set[str]]] = [
     (
         "openai",
         "gpt-5-codex",
-        {"max_output_tokens": 4000, "reasoning": {"effort": "high"}},
+        {"max_output_tokens": 4000, "reasoning": {"effort": "high", "summary": "auto"}},
         {"temperature", "top_p", "top_k", "seed", "stop"},
     ),
     (

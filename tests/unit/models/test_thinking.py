@@ -180,6 +180,19 @@ async def test_openai_gives_its_thinking_encrypted_and_keeps_nothing(
     assert not {"store", "include"} & provider.requests()[-1]["body"].keys()
 
 
+async def test_openai_is_asked_what_it_thought_about_until_it_says_that_it_does_not_tell(
+    host: ChildProcess, provider: ProviderSpace
+) -> None:
+    models = models_over(host, at("responses", provider))
+    unverified = "Your organization must be verified to generate reasoning summaries."
+    answer = {"steps": [{"text": "Done."}, {"finish": "stop"}]}
+    provider.rounds({"status": 400, "body": {"error": {"message": unverified}}}, answer)
+    for _ in range(2):
+        assert (await answer_to(models, asked("responses", user_message("Hi")))).text == "Done."
+    bodies = [one["body"] for one in provider.requests() if one["outcome"] != "listed"]
+    assert [body["reasoning"] for body in bodies] == [{"effort": "low", "summary": "auto"}, *[{"effort": "low"}] * 2]
+
+
 @every_maker
 async def test_a_maker_that_does_not_take_it_back_is_asked_once_more_without_it(
     host: ChildProcess, provider: ProviderSpace, maker: str

@@ -209,6 +209,11 @@ def is_refused(code: str, said: str) -> bool:
     return code == "model.bad_request" and any(word in said.lower() for word in _REFUSED)
 
 
+def gives_no_words(code: str, said: str) -> bool:
+    """Whether OpenAI refuses to say what its model thought about."""
+    return code == "model.bad_request" and "summar" in said.lower()
+
+
 def cannot_think(model: str, wire: Sequence[Wire]) -> bool:
     """Whether thinking must stay off in this request: Claude refuses a tool round whose calls come without the
     thinking that led to them, as after another model had made them."""
@@ -223,8 +228,9 @@ def cannot_think(model: str, wire: Sequence[Wire]) -> bool:
     return not (inline or message.get("thinking_blocks") or message.get("reasoning_details"))
 
 
-def ask_sealed(library: Any, made: Wire) -> None:
-    """Where the library goes to OpenAI's Responses API: have the thinking given, encrypted, and nothing kept there."""
+def ask_sealed(library: Any, made: Wire, *, in_words: bool = True) -> None:
+    """Where the library goes to OpenAI's Responses API: have the thinking given, encrypted, and nothing kept there;
+    ``in_words``: and what it was about, which OpenAI gives to organisations that it has verified."""
     provider, _, model = made["model"].partition("/")
     if provider not in ("openai", "azure"):
         return
@@ -232,6 +238,9 @@ def ask_sealed(library: Any, made: Wire) -> None:
     known, _ = library.main.responses_api_bridge_check(model, provider, api_base=made.get("api_base"), **told)
     if known.get("mode") == "responses":
         made |= {"store": False, "include": ["reasoning.encrypted_content"]}
+        effort = made.get("reasoning_effort")
+        if in_words and isinstance(effort, str) and effort != "none":
+            made["reasoning_effort"] = {"effort": effort, "summary": "auto"}
 
 
 def unasked(made: Wire) -> None:
