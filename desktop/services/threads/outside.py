@@ -15,6 +15,8 @@ from desktop.domain.threads import MessageRecord
 from desktop.store import Store
 
 AT_ONCE = 50
+TOGETHER = 1_000_000
+"""Characters of texts that are looked at for their words; of older ones only whose they are is known."""
 
 
 async def read_since(store: Store, thread_id: str, message_id: str, *, called: bool) -> list[OutsideText]:
@@ -31,14 +33,20 @@ async def read_since(store: Store, thread_id: str, message_id: str, *, called: b
 
 
 def read_in_records(path: Sequence[MessageRecord], *, called: bool = False) -> list[OutsideText]:
-    """The same of messages that are there."""
+    """The same of messages that are there. Only the latest texts come with their words: marking them costs time."""
     last = 0 if called else max((at for at, one in enumerate(path) if is_by_person(one)), default=0)
-    return [text for one in path[last:] for text in _texts(one.role, one.blocks, one.created_at)]
+    found, room = list[OutsideText](), TOGETHER
+    for one in reversed(path[last:]):
+        for block in reversed(one.blocks):
+            room -= len(getattr(block, "text", ""))
+            found += _text(one.role, block, one.created_at, words=room >= 0)
+    return found[::-1]
 
 
 def read_in_messages(messages: Iterable[ChatMessage]) -> list[OutsideText]:
     """What is read with messages that come now."""
-    return [text for one in messages for text in _texts(one.role, one.blocks, time.time())]
+    now = time.time()
+    return [text for one in messages for block in one.blocks for text in _text(one.role, block, now, words=True)]
 
 
 def is_by_person(record: MessageRecord | ChatMessage) -> bool:
@@ -46,14 +54,15 @@ def is_by_person(record: MessageRecord | ChatMessage) -> bool:
     return record.role == "user" and not record.text.startswith(FROM_INBOX)
 
 
-def _texts(role: str, blocks: Sequence[Block], at: float) -> Iterable[OutsideText]:
-    for block in blocks:
-        if isinstance(block, ToolResultBlock):
-            text, about = block.as_read, str(block.facts.get("url") or block.tool)
-            for whose in names_in(block.facts):
-                yield OutsideText(whose, about, text[:MAX_KEPT], len(text), at)
-        elif isinstance(block, GivenBlock):
-            text, about = block.as_read, block.uri or f"its prompt {block.prompt}"
-            yield OutsideText(block.whose, about, text[:MAX_KEPT], len(text), at)
-        elif isinstance(block, TextBlock) and role == "user" and block.text.startswith(FROM_INBOX):
-            yield OutsideText(INBOX, "", block.text[:MAX_KEPT], len(block.text), at)
+def _text(role: str, block: Block, at: float, *, words: bool) -> Iterable[OutsideText]:
+    if isinstance(block, ToolResultBlock):
+        names, about = names_in(block.facts), str(block.facts.get("url") or block.tool)
+    elif isinstance(block, GivenBlock):
+        names, about = (block.whose,), block.uri or f"its prompt {block.prompt}"
+    elif isinstance(block, TextBlock) and role == "user" and block.text.startswith(FROM_INBOX):
+        names, about = (INBOX,), ""
+    else:
+        return
+    text = (block.text if isinstance(block, TextBlock) else block.as_read) if names and words else ""
+    for whose in names:
+        yield OutsideText(whose, about, text[:MAX_KEPT], len(text), at)
