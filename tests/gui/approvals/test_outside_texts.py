@@ -41,6 +41,7 @@ async def test_the_request_over_a_chat_shows_it_once_and_opens_the_text_without_
     view = bench.dialog.view
     assert len(view.findChildren(OutsideCard)) == 1
     assert FOLLOWS not in words_of(view), "said once"
+    assert "and 1 more before" in words_of(view), "the call itself needs the room here"
     show = next(one for one in view.findChildren(Button) if one.accessibleName().startswith(SHOW))
     show.click()
     assert view.dialog_open

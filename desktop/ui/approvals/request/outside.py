@@ -31,11 +31,12 @@ ROWS = 26
 
 
 class OutsideCard(QFrame):
-    """The texts that were read, the latest first. ``wanted`` (OutsideText): it is to be shown whole."""
+    """The texts that were read, the latest first; ``compact``: it alone, where the call itself needs the room.
+    ``wanted`` (OutsideText): it is to be shown whole."""
 
     wanted = Signal(object)
 
-    def __init__(self, texts: tuple[OutsideText, ...]) -> None:
+    def __init__(self, texts: tuple[OutsideText, ...], *, compact: bool = False) -> None:
         super().__init__()
         self.setProperty("pane", "card")
         column = Column(self, margins=1, spacing=0)
@@ -44,14 +45,14 @@ class OutsideCard(QFrame):
         row.addWidget(Icon("quote", "info", 16))
         row.addWidget(Text(TITLE, "medium", elide="right"), 1)
         column.addWidget(head)
-        latest = tuple(reversed(texts))
-        for at, text in enumerate(latest[:SHOWN]):
+        latest, most = tuple(reversed(texts)), 1 if compact else SHOWN
+        for at, text in enumerate(latest[:most]):
             if at:
                 column.addWidget(sized(pane("line"), height=1))
             column.addWidget(self._line(text))
-        if len(latest) > SHOWN:
+        if len(latest) > most:
             more = QWidget()
-            Row(more, margins=(12, 4, 12, 8)).addWidget(Text(f"and {len(latest) - SHOWN} more before", "small", "2"))
+            Row(more, margins=(12, 4, 12, 8)).addWidget(Text(f"and {len(latest) - most} more before", "small", "2"))
             column.addWidget(more)
         column.addWidget(sized(pane("line"), height=1))
         note = QWidget()

@@ -138,7 +138,7 @@ class RequestView(QWidget):
         if hides_something(request):
             column.addWidget(Notice("ask", HIDDEN))
         if request.outside:
-            read = OutsideCard(request.outside)
+            read = OutsideCard(request.outside, compact=self._compact)
             read.wanted.connect(lambda text: self._hold(show_as_read(self.window(), text)))
             column.addWidget(read)
         self._add_body(request)
