@@ -129,12 +129,13 @@ CITATION = lazy_pattern(
 """A place in a document as answers name it: ``report.pdf p. 4``, ``levels.xlsx March!B7``."""
 
 
-def read_citation(text: str) -> tuple[str, int, str] | None:
-    """The name of the document, the number of a part or 0, and the name of a sheet or ""."""
+def read_citation(text: str) -> tuple[str, int, str, int] | None:
+    """The name of the document, the number of a part or 0, the name of a sheet or "", and the row of a cell or 0."""
     found = CITATION.match(text)
     if found is None:
         return None
-    return found["name"], int(found["part"] or 0), found["sheet"] or ""
+    row = re.search(r"\d+", found["cells"] or "")
+    return found["name"], int(found["part"] or 0), found["sheet"] or "", int(row[0]) if row is not None else 0
 
 
 def looks_like_document(head: bytes) -> bool:

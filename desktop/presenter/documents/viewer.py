@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from desktop.services.documents.service import DocumentService
 
 View = Literal["page", "text"]
-ROOM = 60_000
+ABOVE = 5
+"""Rows above a cell that are shown with it."""
+ROOM = 24_000
 """Characters of a part that are shown."""
 CLOSES = 60_000
 """Milliseconds without a page after which the process that reads is ended."""
@@ -83,8 +85,8 @@ class DocumentViewModel(QObject):
         """Show the place that an answer names, or a document by its name."""
         self.open(*(read_citation(text) or (text,)))
 
-    def open(self, name: str, part: int = 1, sheet: str = "") -> None:
-        """Show a document of the open chat at a part, by its number or the name of a sheet."""
+    def open(self, name: str, part: int = 1, sheet: str = "", row: int = 0) -> None:
+        """Show a document of the open chat at a part, by its number or the name of a sheet, from about a row on."""
         thread_id = self._thread()
 
         async def work() -> None:
@@ -98,7 +100,7 @@ class DocumentViewModel(QObject):
             names = block.names.split("\n")
             number = names.index(sheet) + 1 if sheet and sheet in names else part or 1
             self.opened.emit()
-            await self._show(number)
+            await self._show(number, max(1, row - ABOVE))
 
         self._bridge.spawn(work(), name="open a document", on_error=self._failed)
 
@@ -129,7 +131,7 @@ class DocumentViewModel(QObject):
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    async def _show(self, part: int) -> None:
+    async def _show(self, part: int, line: int = 1) -> None:
         block = self._block
         if block is None:
             return
@@ -140,21 +142,21 @@ class DocumentViewModel(QObject):
             if asked != self._asked:  # another page was asked for meanwhile
                 return
             try:
-                shown = await self._read(block, part)
+                shown = await self._read(block, part, line)
             except KnownError as error:
                 await self._drop()
                 shown = _Blank(block, part, self._view, problem=error.advice).made()
         if asked == self._asked:
             self._tell(shown)
 
-    async def _read(self, block: DocumentBlock, part: int) -> ShownPart:
+    async def _read(self, block: DocumentBlock, part: int, line: int) -> ShownPart:
         document = await self._opened(block)
         about, view = document.about, self._view if document.about.pictures else "text"
         picture, text = b"", ""
         if view == "page":
             picture = await document.picture(part, self.width)
         else:
-            told = await document.text(part, part, room=ROOM)
+            told = await document.text(part, part, line=line, room=ROOM)
             text = told.parts[0][1] if told.parts else ""
             text += "\n[This goes on.]" if told.next_part else ""
         return ShownPart(

@@ -24,7 +24,7 @@ def _runs(message):
 
 @pytest.mark.spec("R-DOC-1")
 async def test_a_citation_opens_the_page_beside_the_chat(start, tmp_path):
-    app = await start([{"text": ANSWER}])
+    app = await start([{"text": ANSWER}], [{"text": "Seen."}])
     (tmp_path / "report.pdf").write_bytes(pdf([drawn("Contents"), drawn("The guide rod is bent.")]))
     app.models.attaching.files((str(tmp_path / "report.pdf"),))
     await app.until(lambda: app.composer.attachments, "the document as a chip")
@@ -48,6 +48,14 @@ async def test_a_citation_opens_the_page_beside_the_chat(start, tmp_path):
 
     app.page.pane._act("", "open-document:report.pdf")
     await app.until(lambda: document.shown.part == 1 and not document.shown.loading, "the card's document")
+
+    (tmp_path / "levels.csv").write_text("".join(f"{n}\n" for n in range(1, 9_001)))
+    app.models.attaching.files((str(tmp_path / "levels.csv"),))
+    await app.until(lambda: app.composer.attachments, "the table as a chip")
+    app.say("And this?")
+    await app.answered("Seen.")
+    app.page.pane.transcript.link_activated.emit("document:levels.csv B8000")
+    await app.until(lambda: "| 8000 | 8000 |" in panel.text.toPlainText(), "the row of the cell")
     app.page.new_chat()
     await app.until(lambda: side.shown == "", "the panel left with its chat")
     app.page.pane.transcript.link_activated.emit("document:report.pdf p. 2")

@@ -57,9 +57,9 @@ def test_addresses_beside_places_stay_addresses() -> None:
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("report.pdf p. 4", ("report.pdf", 4, "")),
-        ("levels.xlsx March!B7", ("levels.xlsx", 0, "March")),
-        ("levels.csv B7", ("levels.csv", 0, "")),
+        ("report.pdf p. 4", ("report.pdf", 4, "", 0)),
+        ("levels.xlsx March!B7", ("levels.xlsx", 0, "March", 7)),
+        ("levels.csv B7", ("levels.csv", 0, "", 7)),
         ("report", None),
     ],
 )
