@@ -52,11 +52,13 @@ async def test_a_debate_that_is_killed_comes_back_paused_and_goes_on(tmp_path: P
         assert second.wait(WAIT_S) == 0
     sent = [request["body"]["messages"][1:] for request in provider.requests()]
     assert sent[3] == sent[2]
-    assert [(m["role"], m["content"]) for m in sent[4]] == [
+    *before, last = [(m["role"], m["content"].partition("\n\n# Note\n")) for m in sent[4]]
+    assert [(role, said) for role, (said, _, _) in (*before, last)] == [
         ("user", "Tea or coffee?\n\na1"),
         ("assistant", "b1"),
         ("user", "a2"),
     ]
+    assert "the last time that you speak" in last[1][2], "what is noted about a turn is said last"
     told = json.loads((tmp_path / "debate.json").read_text("utf-8"))
     assert told["debate"]["end_reason"] == "max_session_turns"
     assert [part["turn"]["outcome"] for part in told["parts"][1:]] == ["a1", "b1", "a2", "b2"]

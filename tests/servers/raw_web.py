@@ -19,6 +19,7 @@ class RawWeb:
         self.seen: list[str] = []
         self.bodies: list[bytes] = []
         self.port = 0
+        self._answering: set[asyncio.Task[None]] = set()
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.port}{path}"
@@ -39,6 +40,19 @@ class RawWeb:
 
     def redirect(self, path: str, to: str) -> None:
         self.answers[path] = f"HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n".encode()
+
+    def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answers in a task of our own, which ``end`` ends: a cancelled one of asyncio is an error in the log."""
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+
+    async def end(self) -> None:
+        """No answer goes on."""
+        answering = list(self._answering)
+        for task in answering:
+            task.cancel()
+        await asyncio.gather(*answering, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -64,9 +78,10 @@ class RawWeb:
 async def raw_web(tls: ssl.SSLContext | None = None) -> AsyncIterator[RawWeb]:
     """The server while the context lasts."""
     web = RawWeb()
-    server = await asyncio.start_server(web._serve, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(web.connected, "127.0.0.1", 0, ssl=tls)
     web.port = server.sockets[0].getsockname()[1]
     try:
         yield web
     finally:
         server.close()
+        await web.end()
