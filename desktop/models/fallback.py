@@ -80,7 +80,7 @@ class FallbackClient:
         first = self._connections.find(asked.connection_id)
         if first is None:  # the demo model and scripts answer, or are wrong
             return ()
-        here, priced = _is_here(first), self._has_price(asked)
+        here, priced = providers.is_local(first.provider) or _is_here(first), self._has_price(asked)
         found = []
         for text in self._chain():
             ref = ModelRef.parse(text)
@@ -94,9 +94,9 @@ class FallbackClient:
 
 
 def _is_here(connection: Connection) -> bool:
-    """On this computer or in its network."""
+    """On this computer or in its network, by its address: a server of a local kind may stand anywhere."""
     address = providers.base_url(connection)
-    return providers.is_local(connection.provider) or bool(address and is_local_address(address))
+    return is_local_address(address) if address else providers.is_local(connection.provider)
 
 
 def _with(failed: ModelError, ref: ModelRef, error: ModelError) -> ModelError:

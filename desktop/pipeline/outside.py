@@ -88,7 +88,7 @@ def read_now(attempt: CallAttempt, result: ToolResult, about: Mapping[str, Any])
 
 
 def _names(call: CallContext, result: ToolResult, *, ran: bool) -> tuple[str, ...]:
-    spec, names = call.target.spec, [*result.outside, *call.gave, *call.invocation.heard]
+    spec, names = call.target.spec, list(plain_names([*result.outside, *call.gave, *call.invocation.heard]))
     if call.ran:
         names += _of_network(call)
     if ran and spec.gives == "outside" and not names:

@@ -91,11 +91,15 @@ class DocumentViewModel(QObject):
 
         async def work() -> None:
             block = await self._service.find(thread_id, name)
+            if self._thread() != thread_id:  # another chat is open by now
+                return
             if block is None:
                 self.said.emit(f"There is no document {name} in this chat.")
                 return
             if self._block is None or block.digest != self._block.digest:
                 await self._let_go()
+            if self._thread() != thread_id:
+                return
             self._block = block
             names = block.names.split("\n")
             number = names.index(sheet) + 1 if sheet and sheet in names else part or 1

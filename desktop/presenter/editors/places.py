@@ -76,9 +76,9 @@ class EditorPlaces:
 
     async def _agreed(self, look: ProjectLook, *, always: bool) -> str:
         projects, folder = self._desk.projects, look.row.folder
-        if always:
-            return await projects.choose("", folder.given)
         real = (await projects.usable(folder.given)).path
+        if always and real == folder.path:
+            return await projects.choose("", real)  # by where it is, as it was shown: a link may lead elsewhere later
         await projects.instructions.met(real)
         return real
 

@@ -205,7 +205,7 @@ class ReachViewModel(QObject):
     async def _look_at_hosts(self) -> None:
         moment = self._moment
         found = await self._service.hosts(self.agent)
-        if moment == self._moment:
+        if moment == self._moment and found != self.hosts:
             self.hosts = found
             self.hosts_changed.emit()
 

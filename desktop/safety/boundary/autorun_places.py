@@ -82,7 +82,8 @@ _MAYBE = lazy_pattern(
     r"|customize\.py|\.pth$|lefthook|\.(?:code-workspace|sublime-project)$|cron"
 )
 _DATA_OF_GIT = lazy_pattern(
-    r"/\.git/(?:index(?:\.lock)?|[A-Z]+_(?:HEAD|EDITMSG|MSG|MODE)|AUTO_MERGE|HEAD|packed-refs|(?:refs|logs)(?:/.*)?"
+    r"/\.git/(?:index(?:\.lock)?|[A-Z]+_(?:HEAD|EDITMSG|MSG|MODE)|AUTO_MERGE|HEAD|packed-refs|logs(?:/HEAD)?"
+    r"|(?:logs/)?refs(?:/(?:heads|tags|remotes|notes|stash)(?:/(?!\.|(?:config|commondir|hooks)\b)[^/]+)*)?"
     r"|objects(?:/[0-9a-f]{2}(?:/[0-9a-f]+)?|/pack(?:/pack-[0-9a-f]+\.(?:pack|idx|rev))?)?)?$"
 )
 _HOOKS_PATH = lazy_pattern(r"^\s*hookspath\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)

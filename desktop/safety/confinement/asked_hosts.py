@@ -23,6 +23,7 @@ _V4, _V6, _OUT = 0x0800, 0x86DD, 4
 _UDP, _TCP, _ICMP, _ICMP6 = 17, 6, 1, 58
 _NAMES, _BEGINS, _BEGIN_OR_ANSWER = 53, 0x02, 0x12
 _PACKET, _STATISTICS = 263, 6
+_RESOLVER = 65_536
 _LONGEST_NAME = 253
 
 _PROGRAM: tuple[tuple[str, int, int, str, str], ...] = (
@@ -100,7 +101,8 @@ def asked_hosts(descriptor: int) -> tuple[tuple[str, ...], bool]:
             found[host] = None
     more = more or _dropped(descriptor)
     own = {"localhost": None, socket.gethostname().lower(): None}
-    other = [host for host in found if host not in own and not _is_completed(host, {**found, **own})]
+    domains = search_domains()
+    other = [host for host in found if host not in own and not _is_completed(host, {**found, **own}, domains)]
     return tuple(other), more
 
 
@@ -142,14 +144,20 @@ def _name(question: bytes) -> str:
     return ".".join(parts).lower()[:_LONGEST_NAME]
 
 
-def _is_completed(host: str, hosts: dict[str, None]) -> bool:
-    """Whether it is another one of them with something behind it, as a resolver tries what it did not find."""
-    above = host
-    while "." in above:
-        above = above.rpartition(".")[0]
-        if above in hosts:
-            return True
-    return False
+def search_domains(path: str = "/etc/resolv.conf") -> tuple[str, ...]:
+    """The domains that this computer's resolver tries behind a name that it did not find."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = [line.split() for line in file.read(_RESOLVER).splitlines()]
+    except OSError:
+        return ()
+    words = [word for line in lines if line and line[0] in ("search", "domain") for word in line[1:]]
+    return tuple(name for word in words if (name := word.lower().strip(".")))
+
+
+def _is_completed(host: str, hosts: dict[str, None], domains: tuple[str, ...]) -> bool:
+    """Whether it is another one of them with such a domain behind it. Any other name is one that was asked for."""
+    return any(host.endswith(f".{domain}") and host[: -len(domain) - 1] in hosts for domain in domains)
 
 
 def _dropped(descriptor: int) -> bool:

@@ -250,9 +250,8 @@ class FolderCopy:
         lists = self._policy.lists()
         allowed = [rule.resolved for rule in lists.allowed]
         for change in reading.changes:
-            if beforehand and is_data_of_git(change.path):
-                continue
-            if why := elevated_write(change.path, lists.workspace, lists.own_workspace):
+            expected = beforehand and is_data_of_git(change.path)
+            if not expected and (why := elevated_write(change.path, lists.workspace, lists.own_workspace)):
                 return why
             if not any(is_within(change.path, folder) for folder in allowed):
                 return f"only a folder opened for this session allows {change.path}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
@@ -79,9 +80,9 @@ class ProjectService:
         await self._threads.set_project(thread_id, real)
 
     async def chosen_before(self, real: str) -> bool:
-        """Whether a person has chosen this folder before, whatever name they gave it."""
+        """Whether a person has chosen this folder before, by its own name: a link says nothing of where it led then."""
         names = [given for given, _at in await self._recent()]
-        return await asyncio.to_thread(lambda: any(self._judge(given).path == real for given in names))
+        return any(_in_full(given) == real for given in names)
 
     async def used(self, given: str) -> None:
         """Remember a folder by the name that the person gave it."""
@@ -128,3 +129,8 @@ class ProjectService:
             for row in rows
             if isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], (int, float))
         ]
+
+
+def _in_full(given: str) -> str:
+    """A name that a person gave, as a path; where its links lead is not asked."""
+    return os.path.normpath(os.path.expanduser(given))

@@ -150,7 +150,7 @@ class ReachService:
             await self._listed(agent),
             [row.entry for row in page.rows],
         )
-        return host_rows(judge, self._s.search(), sources)
+        return await asyncio.to_thread(host_rows, judge, self._s.search(), sources)
 
     async def _listed(self, name: str) -> tuple[Pattern, ...]:
         """The patterns of an agent's list of tools."""

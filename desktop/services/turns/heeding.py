@@ -35,9 +35,10 @@ class Heeding:
         if self._pipeline is None or self._at is None:
             return messages
         spoken = [at for at, one in enumerate(messages) if is_by_person(one)]
-        if spoken and self.alone():
+        ends = bool(spoken) and self.alone()
+        if ends:
             self._pipeline.person_spoke(self._at)
-        self._pipeline.heard(self._at, read_in_messages(messages[spoken[-1] :] if spoken else messages))
+        self._pipeline.heard(self._at, read_in_messages(messages[spoken[-1] :] if ends else messages))
         return messages
 
     def of(self, steering: Steering | None) -> Steering | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -88,6 +87,7 @@ class OpenedDocument:
 
         told = await self._all(self._child.stream("text", asked, deadline_s=DEADLINE_S), take)
         more = told.get("more") is True and type(told.get("part")) is int and type(told.get("line")) is int
+        more = more and first <= told["part"] <= last
         scans = told.get("scans")
         return DocumentText(
             tuple((part, "".join(texts).strip("\n")) for part, texts in sorted(parts.items())),
@@ -103,16 +103,16 @@ class OpenedDocument:
         def take(item: Any) -> None:
             nonlocal size
             data = item.get("data")
-            size += len(data) if isinstance(data, str) else PICTURE
-            if size > PICTURE:
-                raise ProtocolViolation("a picture of a page is too large")
+            if not isinstance(data, str) or size + len(data) > PICTURE:
+                raise ProtocolViolation("a picture of a page is none, or too large")
+            size += len(data)
             pieces.append(data)
 
         asked = {"part": part, "width": width}
         await self._all(self._child.stream("picture", asked, deadline_s=DEADLINE_S), take)
         try:
             return base64.b64decode("".join(pieces), validate=True)
-        except binascii.Error:
+        except ValueError:
             raise DocumentRefused("The picture of the page cannot be read.") from None
 
     async def _all(self, stream: ChildStream, take: Callable[[Any], None]) -> Mapping[str, Any]:

@@ -30,7 +30,8 @@ LONG_NAME = 34
 
 
 class DocumentPanel(QFrame):
-    """``closed`` by the person; ``said`` a sentence; ``save`` a path, and the bytes of the original."""
+    """``closed`` by the person; ``save`` a path, and the bytes of the original. ``said`` is there as in every panel at
+    the side: what is said of a document comes from the view-model, whether there is a panel or not."""
 
     closed = Signal()
     said = Signal(str)
@@ -56,13 +57,13 @@ class DocumentPanel(QFrame):
         column.addWidget(self.bar)
         column.addWidget(self._pages, 1)
         column.addWidget(_DocumentFoot())
+        self._of = ""
         self._connect()
         self.refresh()
 
     def _connect(self) -> None:
         document, bar = self._document, self.bar
         document.changed.connect(self.refresh)
-        document.said.connect(self.said)
         document.copied.connect(self._ask_where)
         self.head.close_button.clicked.connect(self.closed)
         self.head.save.clicked.connect(document.save_copy)
@@ -81,6 +82,10 @@ class DocumentPanel(QFrame):
         now = self._document.shown
         self.head.show_part(now)
         self.bar.show_part(now)
+        if now.name != self._of:
+            self._of = now.name
+            self.page.clear()
+            self.text.clear()
         if now.problem:
             self.problem.say("This page cannot be shown", now.problem)
             self._pages.setCurrentWidget(self.problem)
@@ -252,6 +257,13 @@ class _Page(QWidget):
                 self.update()
 
         self._pool.run(lambda: raster_image(png, QSize(MOST, 20 * MOST)), done)
+
+    def clear(self) -> None:
+        """Of another document; a picture that is still being decoded is not shown either."""
+        self._wanted += 1
+        self._image = QImage()
+        self.setAccessibleName("")
+        self.update()
 
     def fit(self, room: int) -> None:
         """As wide as there is room, never larger than it is."""

@@ -154,7 +154,7 @@ def _annotations(page: Any) -> Iterator[str]:
 
 
 def _string(annotation: Any, key: bytes) -> str:
-    size = min(c.FPDFAnnot_GetStringValue(annotation, key, None, 0), 4 * VALUE)
+    size = c.FPDFAnnot_GetStringValue(annotation, key, None, 0)  # all of it: a short buffer gets nothing
     if size <= 2:
         return ""
     buffer = ctypes.create_string_buffer(size + 2)
@@ -207,12 +207,12 @@ def _is_pale(one: Any) -> bool:
 
 
 def _words(one: Any, text: Any) -> str:
-    size = min(c.FPDFTextObj_GetText(one, text, None, 0), 4 * VALUE)
+    size = c.FPDFTextObj_GetText(one, text, None, 0)  # all of it: a short buffer gets nothing
     if size <= 2:
         return ""
     buffer = ctypes.create_string_buffer(size + 2)
     c.FPDFTextObj_GetText(one, text, ctypes.cast(buffer, ctypes.POINTER(c.FPDF_WCHAR)), size)
-    return buffer.raw[:size].decode("utf-16-le", "replace").rstrip("\x00")
+    return buffer.raw[: min(size, 4 * VALUE)].decode("utf-16-le", "replace").rstrip("\x00")
 
 
 class _Ground:

@@ -113,6 +113,7 @@ async def test_a_wrong_key_refused_content_and_a_full_window_are_told_and_nobody
 CONNECTIONS = (
     Connection("here", "ollama", "Here", "http://127.0.0.1:11434"),
     Connection("lan", "openai_compatible", "Lan", "http://192.168.1.7/v1"),
+    Connection("hosted", "ollama", "Hosted", "https://ollama.example.org"),
     Connection("far", "openai_compatible", "Far", "https://models.example.org/v1"),
     Connection("cloud", "anthropic", "Cloud", "", "key"),
 )
@@ -140,12 +141,13 @@ async def test_once_anything_of_an_answer_has_come_nobody_else_is_asked() -> Non
     [
         ("here/a", ["here/a", "lan/b", "here/c"]),
         ("lan/a", ["lan/a", "lan/b", "here/c"]),
-        ("cloud/a", ["cloud/a", "far/b", "lan/b", "cloud/b", "here/c"]),
+        ("hosted/a", ["hosted/a", "lan/b", "here/c"]),
+        ("cloud/a", ["cloud/a", "hosted/b", "far/b", "lan/b", "cloud/b", "here/c"]),
     ],
 )
 async def test_what_is_asked_here_goes_nowhere_else_whatever_the_list_says(ref: str, asked: list[str]) -> None:
-    chain = ["far/b", "nobody/knows", "", ref, "lan/b", "cloud/b", "here/c", "lan/b"]
-    assert (await played(ref, chain, *[AWAY] * 4))[0] == asked
+    chain = ["hosted/b", "far/b", "nobody/knows", "", ref, "lan/b", "cloud/b", "here/c", "lan/b"]
+    assert (await played(ref, chain, *[AWAY] * 5))[0] == asked
 
 
 async def test_what_a_model_left_out_that_then_failed_is_not_said() -> None:

@@ -57,8 +57,11 @@ def _places(text: str, run: TextRun) -> list[tuple[int, int, str]]:
         address = _without_end(match[0])
         href = address if "://" in address else f"http://{address}"
         found.append((match.start(), match.start() + len(address), href))
+    addresses, at = tuple(found), 0
     for match in CITATION.finditer(text, run.start, run.end):
-        if not any(start < match.end() and match.start() < end for start, end, _ in found):
+        while at < len(addresses) and addresses[at][1] <= match.start():
+            at += 1
+        if at == len(addresses) or match.end() <= addresses[at][0]:
             found.append((match.start(), match.end(), f"{CITED}{match[0]}"))
     return sorted(found)
 

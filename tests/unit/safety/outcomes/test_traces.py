@@ -7,10 +7,11 @@ import shutil
 import socket
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from desktop.safety.confinement.asked_hosts import MAX_HOSTS, asked_hosts, kept_packets
+from desktop.safety.confinement.asked_hosts import MAX_HOSTS, asked_hosts, kept_packets, search_domains
 from tests.unit.safety.confinement.test_kinds import has
 from tests.unit.safety.outcomes.conftest import filled
 from tests.unit.safety.outcomes.rehearsals import Rehearsals, rehearsals
@@ -159,3 +160,16 @@ def _command(process: str) -> str:
             return file.read().replace(b"\0", b" ").decode().strip()
     except OSError:
         return ""
+
+
+@pytest.mark.spec("R-OUT-2")
+def test_a_name_behind_one_of_this_computer_is_a_host_that_was_asked_for(listening: Rehearsals) -> None:
+    names = f"localhost.evil.example {socket.gethostname()}.evil.example one.example one.example.evil.example"
+    _, _, copy = listening.run(f"for name in {names}; do getent ahosts $name; done; true")
+    assert list(copy.traces().hosts or ()) == names.lower().split()
+
+
+def test_the_domains_of_this_computers_network_are_read_from_what_its_resolver_reads(tmp_path: Path) -> None:
+    (tmp_path / "resolv.conf").write_text("nameserver 10.0.0.1\nsearch Lab.example. home.arpa\n# search no\n")
+    assert search_domains(str(tmp_path / "resolv.conf")) == ("lab.example", "home.arpa")
+    assert search_domains(str(tmp_path / "none")) == ()

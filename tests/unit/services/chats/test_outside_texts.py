@@ -129,6 +129,13 @@ def test_what_a_person_says_ends_nothing_while_another_agent_is_at_work(tmp_path
         heeding.begin(pipeline, root)
         heeding.reads([ChatMessage("user", (TextBlock("Hello."),))])
         assert bool(texts.read_in("run")) is not alone
+    given = ChatMessage("user", (GivenBlock("A", "x", server="gauges", uri="g", at=1.0),))
+    heeding = Heeding([], lambda: False)
+    heeding.begin(pipeline, root)
+    heeding.reads([given, ChatMessage("user", (TextBlock("And now?"),))])
+    assert [one.whose for one in texts.read_in("run")] == ["the MCP server gauges"], "what came before counts"
+    heeding = Heeding([], lambda: True)
+    heeding.begin(pipeline, root)
     heeding.reads([ChatMessage("user", (TextBlock("Look."), GivenBlock("A", "x", server="books", uri="b", at=1.0)))])
     assert [one.whose for one in texts.read_in("run")] == ["the MCP server books"]
 

@@ -61,6 +61,20 @@ async def test_a_chosen_folder_is_kept_told_and_remembered_and_none_is_a_choice_
 
 
 @pytest.mark.spec("R-PRJ-1")
+async def test_a_folder_chosen_by_a_link_says_nothing_of_where_the_link_leads_later(tmp_path, monkeypatch) -> None:
+    async with chosen(tmp_path, monkeypatch) as at:
+        way, beside = at.work / "way", at.work / "beside"
+        beside.mkdir()
+        way.symlink_to(at.work / "tides")
+        await at.service.choose(await at.world.thread(), str(way))
+        way.unlink()
+        way.symlink_to(beside)
+        assert not await at.service.chosen_before(str(beside))
+        await at.service.choose(await at.world.thread(), "~/work/tides")
+        assert await at.service.chosen_before(str(at.work / "tides"))
+
+
+@pytest.mark.spec("R-PRJ-1")
 async def test_folders_that_cannot_be_used_say_why_and_change_nothing(tmp_path, monkeypatch) -> None:
     async with chosen(tmp_path, monkeypatch) as at:
         thread, person = await at.world.thread(), at.places.person
