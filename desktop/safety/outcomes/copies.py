@@ -47,6 +47,10 @@ MAX_WRITTEN = 4_000_000_000
 RESERVED = 200_000_000
 """Bytes that stay free on the disk."""
 _LOOK_FROM = 64_000_000
+_COUNT_EVERY_S = 10.0
+"""Seconds after which the files of a copy are counted whatever the disk says: others free space, too."""
+_COUNT_SHARE = 20
+"""How many times longer than a count takes the next one is waited for."""
 _BLOCK = 512
 _FEW = 200
 _PLATFORM: str = sys.platform
@@ -182,6 +186,7 @@ class FolderCopy:
         self._manifests: dict[str, Manifest] = {}
         self._folders: dict[str, tuple[int, int]] = {}
         self._free = _free(folder)
+        self._count_at = time.monotonic() + _COUNT_EVERY_S
         self._found: CopyFindings | None = None
         self._kept: dict[str, str] = {}
         self._latest: OutcomeReading | None = None
@@ -220,11 +225,14 @@ class FolderCopy:
 
     def is_full(self) -> bool:
         """Whether it holds more than it may, or the disk is nearly full of it."""
-        taken = self._free - (free := _free(self.folder))
-        few = min(_LOOK_FROM, self.largest)
-        if taken < few or (taken < self.largest and free > RESERVED):
+        self._free = max(self._free, free := _free(self.folder))
+        taken, few = self._free - free, min(_LOOK_FROM, self.largest)
+        fell = taken >= few and (taken >= self.largest or free <= RESERVED)
+        if not fell and time.monotonic() < self._count_at:
             return False
+        began = time.monotonic()
         held = sum(_held(layer.made) for layer in self.layers)
+        self._count_at = began + max(_COUNT_EVERY_S, _COUNT_SHARE * (time.monotonic() - began))
         return held > self.largest or (free <= RESERVED and held > few)
 
     def read(self, *, shown: bool = True) -> OutcomeReading:

@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from desktop.domain.files.outcomes import NoCopy
+from desktop.domain.files.outcomes import CommandCopy, NoCopy
 from desktop.safety.boundary.mounts import Mounts
 from desktop.safety.confinement.profile import SandboxProfile
 from desktop.safety.outcomes.copies import Copies
@@ -65,10 +66,32 @@ def test_files_with_holes_are_not_read_for_hours(here: Rehearsals) -> None:
 
 def test_a_command_that_fills_its_copy_is_ended_and_says_so(here: Rehearsals) -> None:
     here.copies = Copies(f"{here.world.home}/cache/copies", here.confinement, here.world.policy, most=30_000_000)
-    script = "for n in $(seq 10000); do head -c 1000000 /dev/urandom > f$n; sync f$n; done"
-    outcome, _, copy = here.run(script, timeout_s=100)
+    outcome, _, copy = here.run(FILLING, timeout_s=WAIT_S)
     assert outcome.ended == "disk"
-    assert copy.is_full()
+    fills(copy)
+
+
+def test_it_is_ended_also_where_others_free_as_much_of_the_disk_meanwhile(here: Rehearsals) -> None:
+    here.copies = Copies(f"{here.world.home}/cache/copies", here.confinement, here.world.policy, most=30_000_000)
+    others = here.world.home / "others"
+    others.write_bytes(bytes(200_000_000))
+    freeing = threading.Timer(0.3, others.unlink)
+    freeing.start()
+    outcome, _, copy = here.run(f"sleep 1; {FILLING}", timeout_s=WAIT_S)
+    freeing.join()
+    assert outcome.ended == "disk"
+    fills(copy)
+
+
+FILLING = "for n in $(seq 150); do head -c 1000000 /dev/urandom > f$n; sync f$n; done; sleep 1000"
+
+
+def fills(copy: CommandCopy) -> None:
+    """It is seen to be full, if only when its files are counted the next time."""
+    deadline = time.monotonic() + WAIT_S
+    while not copy.is_full():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 PROFILE = ("/data",)
