@@ -15,7 +15,8 @@ from desktop.domain.approval.permission import RuleRecord
 from tests.bench.application import in_app_loop
 from tests.bench.bench_skill_page import Blocks
 from tests.bench.registry import Figure, bench
-from tests.gui.approvals.rules_kit import Room, until
+from tests.gui.approvals.rules_kit import Room
+from tests.harness.timeouts import until
 
 RULES = 5_000
 SIZE = (1280, 800)

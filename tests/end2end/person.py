@@ -24,7 +24,7 @@ from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.shell.window import PAGES
 from desktop.presenter.transcript.items import NoticePart, ToolPart
 from desktop.ui.widgets.dialogs.base import Dialog
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 
 KEY = "sk-person-0123456789abcdefghij"
 
@@ -72,10 +72,7 @@ class Person:
             self.hooks.quit()
 
     async def until(self, true: Callable[[], Any], what: str) -> None:
-        end = time.monotonic() + WAIT_S
-        while not true():
-            assert time.monotonic() < end, what
-            await asyncio.sleep(0.01)
+        await until(true, what)
 
     @property
     def models(self) -> Any:

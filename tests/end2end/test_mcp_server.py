@@ -11,7 +11,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from desktop.app.home.folder import holder
 from desktop.settings import SettingsService
 from tests.harness.help_pages import samples
 from tests.harness.services import KeyringDaemon
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.app.test_mcp_room import ADD, NOTE, WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,12 +76,6 @@ async def session(home: Path, errors: Path) -> AsyncIterator[tuple[ClientSession
         ):
             await client.initialize()
             yield client, heard
-
-
-async def until(true: Callable[[], object]) -> None:
-    async with asyncio.timeout(WAIT_S):
-        while not true():
-            await asyncio.sleep(0.05)
 
 
 @pytest.mark.spec("R-MSV-1", "R-MSV-2", "S-TRC-3")

@@ -19,11 +19,21 @@ HELD_S = 0.5
 what it takes to do everything at once."""
 
 
-async def until(true: Callable[[], object], what: str) -> None:
-    """Waits until something is so, looking every few milliseconds."""
-    end = time.monotonic() + WAIT_S
-    while not true():
-        assert time.monotonic() < end, f"never: {what}"
+async def until(
+    true: Callable[[], object], what: str = "it", *, seen: Callable[[], object] = lambda: "", seconds: float = WAIT_S
+) -> None:
+    """Waits until something is so, looking every few milliseconds. What cannot be looked at yet (a row that is not
+    there) is not so. What is ``seen`` instead is said when it never was."""
+    end, missing = time.monotonic() + seconds, None
+    while True:
+        try:
+            if true():
+                return
+            missing = None
+        except (LookupError, StopIteration) as error:
+            missing = error
+        if time.monotonic() > end:
+            raise AssertionError(f"never: {what}; {seen()}") from missing
         await asyncio.sleep(0.005)
 
 

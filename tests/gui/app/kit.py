@@ -13,7 +13,7 @@ from desktop.app.lifecycle import shutdown
 from desktop.app.lifecycle.composition import App
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.transcript.items import CallsPart, NoticePart, ToolPart
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 
 HELLO = [{"text": "Hello "}, {"text": "there."}]
 
@@ -103,20 +103,14 @@ class Running:
         composer.submit()
 
     async def until(self, true: Callable[[], Any], what: str, seconds: float = WAIT_S) -> None:
-        try:
-            await self.until_true(true, what, seconds)
-        except AssertionError as error:
-            shown = f"{self.text[:2000]!r}, {self.notices!r}, {self.banner!r}, {self.calls[:20]}"
-            raise AssertionError(f"{error}; shown: {shown}") from None
+        await until(true, what, seconds=seconds, seen=self._shown)
+
+    def _shown(self) -> str:
+        return f"shown: {self.text[:2000]!r}, {self.notices!r}, {self.banner!r}, {self.calls[:20]}"
 
     async def until_true(self, true: Callable[[], Any], what: str, seconds: float = WAIT_S) -> None:
         """Also before there is a chat page."""
-        try:
-            async with asyncio.timeout(seconds):
-                while not true():
-                    await asyncio.sleep(0.01)
-        except TimeoutError:
-            raise AssertionError(f"never: {what}") from None
+        await until(true, what, seconds=seconds)
 
     async def answered(self, text: str) -> None:
         await self.until(lambda: text in self.text and not self.models.chat.run_state.running, text)

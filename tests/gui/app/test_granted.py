@@ -44,7 +44,7 @@ async def test_a_few_calls_are_allowed_counted_down_and_taken_back(start, tmp_pa
     await app.answered("Hello there.")
     assert [(project / "docs" / f"{name}.md").exists() for name in "abc"] == [True] * 3
     assert app.models.approvals.request(request.request_id) is None
-    assert "2 of 5 left" in bar.rows[0].accessibleName()
+    await app.until_true(lambda: "2 of 5 left" in bar.rows[0].accessibleName(), "it is counted down")
     assert "write-file docs/*" in bar.rows[0].accessibleName()
 
     app.say("one beside them")
@@ -76,7 +76,7 @@ async def _one_is_used_up_and_granted_again(app, bar):
     dialog.calls.setCurrentIndex(0)
     dialog.buttons["allow"].click()
     await app.until_true(lambda: "5 of 5 left" in bar.rows[0].accessibleName(), "it holds anew")
-    assert len(bar.rows) == 1, "and the one before is not shown any more"
+    await app.until_true(lambda: len(bar.rows) == 1, "and the one before is not shown any more")
     app.say("and one")
     await app.until_true(lambda: "4 of 5 left" in bar.rows[0].accessibleName(), "it lets calls pass")
     await app.until_true(app.page.pane.foot.composer.stop.isHidden, "the run is over")

@@ -46,7 +46,7 @@ def labels(page: QWidget) -> set[str]:
 
 
 async def click(app: Any, page: QWidget, label: str) -> None:
-    await app.until(lambda: label in labels(page), label)
+    await app.until(lambda: button(page, label).isEnabled(), label)
     button(page, label).click()
 
 
@@ -261,14 +261,14 @@ async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_a
     rows = [one for one in page.findChildren(InstructionsRow) if one.isVisible()]
     (shown_row,) = [one for one in rows if one.accessibleName().startswith("Its instructions")]
     shown_row.switch.click()
-    await app.until(button(page, "I have read this, switch on").isEnabled, "the instructions")
+    await app.until(lambda: button(page, "I have read this, switch on").isEnabled(), "the instructions")
     assert [file.after for file in mcp.difference.files] == ["Always call say first."]
-    button(page, "I have read this, switch on").click()
+    await click(app, page, "I have read this, switch on")
     await app.until(lambda: not mcp.rows[0].instructions.off, "models are told them")
     assert page.stack.currentWidget() is page.server, "back where one was"
-    button(page, "All on").click()
-    await app.until(button(page, "I have read this, switch on").isEnabled, "all that is off")
-    button(page, "I have read this, switch on").click()
+    await click(app, page, "All on")
+    await app.until(lambda: button(page, "I have read this, switch on").isEnabled(), "all that is off")
+    await click(app, page, "I have read this, switch on")
     await app.until(lambda: not any(tool.off for tool in mcp.rows[0].tools), "all on")
     await app.until(lambda: row_of(page, "files-say").switch.isChecked() is True, "its switch")
     row_of(page, "files-say").switch.click()
@@ -281,7 +281,7 @@ async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_a
     await app.until(lambda: not row_of(page, "files-say").switch.isChecked(), "its switch")
     row_of(page, "files-say").switch.click()
     await app.until(lambda: mcp.tool("files-say"), "on again, for it is what it was")
-    button(page, "All off").click()
+    await click(app, page, "All off")
     await app.until(lambda: all(tool.off == "you switched it off" for tool in mcp.rows[0].tools), "all off")
     shoot(page, "off")
     QTest.keyClick(page.server, Qt.Key.Key_Escape)
@@ -311,7 +311,7 @@ async def test_what_a_tool_has_become_stands_beside_what_it_was_and_is_off_until
     row_of(page, "rug-echo").switch.click()
     assert row_of(page, "rug-echo").take.hasFocus()
     assert mcp.tool("rug-echo") is None, "the switch alone does not take it"
-    button(row_of(page, "rug-echo"), "Keep it off").click()
+    await click(app, row_of(page, "rug-echo"), "Keep it off")
     await app.until(lambda: mcp.rows[0].tools[0].off == "you switched it off", "off for good")
     row = await open_row(app, page, "rug-echo")
     await app.until(row.take.isEnabled, "the difference, still")
@@ -344,7 +344,7 @@ async def test_the_category_of_a_tool_and_that_a_server_is_on_are_written_into_t
     page.show_server("files")
     assert [row.state for row in mcp.rows] == ["off", "off"]
     await app.until(lambda: "Switch on" in labels(page.server), "the way to switch it on")
-    button(page.server, "Switch on").click()
+    await click(app, page.server, "Switch on")
     await app.until(lambda: mcp.rows[0].state != "off", "it is started")
     assert (home / "mcp.yaml").read_text() == after.replace(
         "      add: write\n", "      add: write\n    enabled: true\n"
@@ -352,7 +352,7 @@ async def test_the_category_of_a_tool_and_that_a_server_is_on_are_written_into_t
     assert mcp.rows[1].state == "off"
     await app.until(lambda: "Switch on" not in labels(page.server), "it is on")
     before = (home / "mcp.yaml").read_text()
-    button(page.server, "Remove").click()
+    await click(app, page.server, "Remove")
     toast = app.window.page("settings").toast
     await app.until(toast.isVisible, "told")
     await app.until(

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from desktop.presenter.events.bridge import Bridge
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import Heartbeat
 from tests.harness.services import KeyringDaemon
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 
 ROOT = Path(__file__).resolve().parents[3]
 LESS = [
@@ -58,12 +58,6 @@ def portal(keyring_session: KeyringDaemon) -> Iterator[Portal]:
     made = Portal({**os.environ, **keyring_session.environment})
     yield made
     made.end()
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(WAIT_S):
-        while not true():
-            await asyncio.sleep(0.01)
 
 
 async def follow(theme: Theme) -> tuple[SystemReducedMotion, Bridge, list[bool]]:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from desktop.ui.shell.notify import TOGETHER_MS, Notifier
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import Heartbeat, Running, call
 from tests.harness.services import KeyringDaemon
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 
 ROOT = Path(__file__).resolve().parents[3]
 SECRET = "quarterly-layoffs"
@@ -75,15 +75,6 @@ def listener(keyring_session: KeyringDaemon, request: pytest.FixtureRequest) -> 
     made = Listener({**os.environ, **keyring_session.environment}, *arguments)
     yield made
     made.end()
-
-
-async def until(true: Callable[[], Any], what: str = "it") -> None:
-    try:
-        async with asyncio.timeout(WAIT_S):
-            while not true():
-                await asyncio.sleep(0.01)
-    except TimeoutError:
-        raise AssertionError(f"never: {what}") from None
 
 
 async def rest() -> None:

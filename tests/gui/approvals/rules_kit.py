@@ -37,7 +37,7 @@ from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request.allowing import AlwaysDialog
 from desktop.ui.widgets.dialogs.base import Dialog
 from tests.harness.changes import KeepsNothing
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import until
 
 
 class Held:
@@ -195,16 +195,6 @@ class Room:
         await self.store.close()
         await asyncio.to_thread(self.confinement.close)
         assert not self.broken, self.broken
-
-
-async def until(true: Callable[[], Any], what: str) -> None:
-    """Wait for a condition, generously: never for a time."""
-    try:
-        async with asyncio.timeout(WAIT_S):
-            while not true():
-                await asyncio.sleep(0.005)
-    except TimeoutError:
-        raise AssertionError(f"never: {what}") from None
 
 
 async def agree(dialog: AlwaysDialog) -> None:

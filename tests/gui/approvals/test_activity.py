@@ -1,6 +1,5 @@
 """The Activity tab over a real log in a real store: filters, pages, one entry in full, the check, the export."""
 
-import asyncio
 import sqlite3
 import time
 from collections.abc import AsyncIterator
@@ -29,7 +28,7 @@ from desktop.ui.approvals.activity.table import ROW, ActivityModel, columns
 from desktop.ui.approvals.activity.words import EntryFact, as_text, decision_word, facts, rule_of, spoken, when
 from desktop.ui.theme import Theme
 from tests.gui.approvals.conftest import settled
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import until
 from tests.harness.windows import activated
 
 
@@ -50,10 +49,7 @@ class Log:
             await self.store.audit.add(entry=entry)
 
     async def until(self, true, what: str) -> None:
-        async with asyncio.timeout(WAIT_S):
-            while not true():
-                await asyncio.sleep(0.01)
-        assert true(), what
+        await until(true, what)
 
     async def shown(self) -> None:
         await activated(self.tab)

@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 from shots.approvals_activity import entries
 
 from desktop.ui.theme import Theme
-from tests.gui.approvals.rules_kit import Room, until
+from tests.gui.approvals.rules_kit import Room
+from tests.harness.timeouts import until
 from tests.harness.windows import activated
 
 

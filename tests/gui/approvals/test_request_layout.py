@@ -1,7 +1,5 @@
 """Where the request over a thread stands: never over what one sends and stops with, however large the text."""
 
-import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -17,7 +15,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.shadow import REACH
 from tests.gui.approvals.conftest import DialogBench, settled
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import until
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-7")
@@ -42,7 +40,7 @@ async def test_no_answer_comes_to_lie_over_what_one_sends_and_stops_with(
     grown = round(min(160 * scale, 240))
     composer.setGeometry(0, 600 - grown, 900, grown)
     await settled(0.2)  # longer than it takes to say that not all was seen
-    await until(lambda: not too_low(dialog, composer), lambda: too_low(dialog, composer))
+    await until(lambda: not too_low(dialog, composer), seen=lambda: too_low(dialog, composer))
     answers = dialog.view.answers
     assert answers is not None
     allow, notices = answers.allow, dialog.findChildren(UnreadNotice)
@@ -50,7 +48,9 @@ async def test_no_answer_comes_to_lie_over_what_one_sends_and_stops_with(
     while not allow.isVisible():
         QTest.mouseClick(dialog.findChildren(UnreadNotice)[0].button, Qt.MouseButton.LeftButton)
         await settled()
-    await until(lambda: not too_low(dialog, composer), lambda: too_low(dialog, composer))  # it is laid out a turn later
+    await until(
+        lambda: not too_low(dialog, composer), seen=lambda: too_low(dialog, composer)
+    )  # it is laid out a turn later
     assert allow.isVisible()
 
 
@@ -59,15 +59,6 @@ def too_low(dialog: QWidget, composer: QWidget) -> list[str]:
     shown = (button for button in dialog.findChildren(Button) if button.isVisible())
     window = composer.parentWidget()
     return [one.label for one in shown if one.mapTo(window, QPoint(0, one.height())).y() > composer.y()]
-
-
-async def until(true: Callable[[], bool], seen: Callable[[], object]) -> None:
-    try:
-        async with asyncio.timeout(WAIT_S):
-            while not true():
-                await asyncio.sleep(0.01)
-    except TimeoutError:
-        raise AssertionError(f"never; {seen()}") from None
 
 
 async def test_the_head_of_a_card_is_whole_however_little_there_is_to_see(

@@ -20,8 +20,8 @@ from desktop.presenter.approvals.rules_words import from_words
 from desktop.ui.approvals.request.allowing import AlwaysDialog
 from desktop.ui.approvals.request.answers import Answers
 from desktop.ui.theme import Theme
-from tests.gui.approvals.rules_kit import Room, agree, press, until, words
-from tests.harness.timeouts import WAIT_S
+from tests.gui.approvals.rules_kit import Room, agree, press, words
+from tests.harness.timeouts import WAIT_S, until
 from tests.harness.windows import activated
 
 Key = Qt.Key

@@ -17,7 +17,8 @@ from desktop.ui.approvals.rules.panel import problem_words, suggestion_pieces
 from desktop.ui.approvals.rules.text import marked_line, reason_pieces
 from desktop.ui.approvals.rules.trial import CallRow, TrialSection
 from desktop.ui.theme import Theme
-from tests.gui.approvals.rules_kit import Room, press, until, words
+from tests.gui.approvals.rules_kit import Room, press, words
+from tests.harness.timeouts import until
 from tests.harness.windows import activated
 
 Key = Qt.Key

@@ -20,7 +20,8 @@ from desktop.presenter.approvals.rules_words import from_words, last_used
 from desktop.ui.approvals.rules.table import about
 from desktop.ui.approvals.rules.text import pattern_line, tip
 from desktop.ui.theme import Theme
-from tests.gui.approvals.rules_kit import Room, press, until, words
+from tests.gui.approvals.rules_kit import Room, press, words
+from tests.harness.timeouts import until
 from tests.harness.windows import activated
 
 Key, CONTROL = Qt.Key, Qt.KeyboardModifier.ControlModifier

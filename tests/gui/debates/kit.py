@@ -1,6 +1,5 @@
 """The Debates page over the real runtime: store, pipeline, ``DebateService``, a scripted model, and a person."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from desktop.presenter.transcript.live_threads import LiveThreads
 from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.chats.tree_history import TreeKeeper
 from desktop.ui.debates.page import DebatesPage
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import until
 from tests.unit.services.debates.kit import DebateWorld, debate_world
 
 
@@ -76,12 +75,7 @@ class Watched:
         return self.debates.state
 
     async def until(self, true: Callable[[], Any], what: str) -> None:
-        try:
-            async with asyncio.timeout(WAIT_S):
-                while not true():
-                    await asyncio.sleep(0.005)
-        except TimeoutError:
-            raise AssertionError(f"never: {what}; {self.state}; {self.texts}; {self.said}") from None
+        await until(true, what, seen=lambda: f"{self.state}; {self.texts}; {self.said}")
 
     async def open(self, thread_id: str) -> None:
         self.page.open(thread_id)

@@ -1,6 +1,5 @@
 """A whole runtime under the view-models: a real store, pipeline and service, and the scripted model. No tools."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +21,7 @@ from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import TaskOwner
 from tests.harness.definitions import load_agents
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.services.kit import skill_world
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -80,12 +79,7 @@ class Page:
         return ["".join(getattr(p, "markdown", "") for p in item.parts) for item in self.items]
 
     async def until(self, true: Callable[[], Any], what: str = "", seconds: float = WAIT_S) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                while not true():
-                    await asyncio.sleep(0.005)
-        except TimeoutError:
-            raise AssertionError(f"never: {what}; shown {self.texts}; failures {self.failures}") from None
+        await until(true, what, seconds=seconds, seen=lambda: f"shown {self.texts}; failures {self.failures}")
 
     async def open(self, thread_id: str) -> None:
         before = self.opened

@@ -39,7 +39,7 @@ from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field, TextArea
 from tests.harness.definitions import load_agents
 from tests.harness.skills import open_fabric
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import until
 from tests.unit.safety.boundary.test_closed_places import State
 from tests.unit.safety.world import World
 
@@ -65,16 +65,6 @@ tools:
       code: {type: string}
 """
 WRONG = SAY + "  - name: bad\n    description: Nothing.\n    category: often\n    cmd: date\n"
-
-
-async def until(true: Any, what: str) -> None:
-    """Generous: the machine may be busy."""
-    try:
-        async with asyncio.timeout(WAIT_S):
-            while not true():
-                await asyncio.sleep(0.01)
-    except TimeoutError:
-        raise AssertionError(f"never: {what}") from None
 
 
 class Shown:

@@ -18,7 +18,8 @@ from desktop.ui.settings.trial_view import TrialView
 from desktop.ui.theme.active import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.dialogs.files import FileDialog
-from tests.gui.skills.kit import SkillsBench, until
+from tests.gui.skills.kit import SkillsBench
+from tests.harness.timeouts import until
 from tests.unit.pipeline.kit import FakeTool
 
 

@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 from desktop.ui.skills.page import SkillsPage
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.dialogs.base import Dialog
-from tests.gui.skills.kit import SkillsBench, until
+from tests.gui.skills.kit import SkillsBench
+from tests.harness.timeouts import until
 
 
 class Window:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from desktop.agents.skill.host import Host
 from desktop.app.home.unsaved_texts import UnsavedTextFiles
@@ -34,7 +33,7 @@ from desktop.skills.repositories.shelf import Shelf
 from desktop.supervision.tasks import TaskOwner
 from tests.harness.definitions import load_agents
 from tests.harness.skills import open_fabric
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import until
 from tests.unit.pipeline.kit import FakeTool, Person, Table
 from tests.unit.services.skills.repositories.kit import Servers
 
@@ -192,13 +191,3 @@ class SkillsBench:
         await self.owner.close()
         await asyncio.to_thread(self.world.close)
         self.confinement.close()
-
-
-async def until(true: Callable[[], Any], what: str) -> None:
-    """Wait for a condition, generously: never for a time."""
-    try:
-        async with asyncio.timeout(WAIT_S):
-            while not true():
-                await asyncio.sleep(0.005)
-    except TimeoutError:
-        raise AssertionError(f"never: {what}") from None

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from tests.gui.skills.kit import SkillsBench, skill, until
+from tests.gui.skills.kit import SkillsBench, skill
+from tests.harness.timeouts import until
 
 BOMB = (
     "---\nname: bomb\ndescription: Boom.\na: &a [x, x, x, x, x, x, x, x, x]\n"

@@ -16,7 +16,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from tests.gui.skills.kit import SkillsBench, skill, until
+from tests.gui.skills.kit import SkillsBench, skill
+from tests.harness.timeouts import until
 
 TIDE = skill("tide", "Reads tide tables.", body="# Tide\n\nRun scripts/fit.py.\n")
 CODE = (

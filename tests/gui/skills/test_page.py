@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.text import Text
-from tests.gui.skills.kit import PARAMS, SkillsBench, skill, until
+from tests.gui.skills.kit import PARAMS, SkillsBench, skill
+from tests.harness.timeouts import until
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from tests.gui.skills.kit import SkillsBench, skill, until
+from tests.gui.skills.kit import SkillsBench, skill
+from tests.harness.timeouts import until
 from tests.unit.services.skills.repositories.kit import Repository
 from tests.unit.services.skills.repositories.kit import skill as their_skill
 

@@ -19,7 +19,8 @@ from desktop.domain.runs.events import (
 )
 from desktop.domain.runs.supervision import SpawnBudget
 from desktop.supervision.bus import Bus
-from tests.unit.supervision.kit import Bench, unfinished, until
+from tests.harness.timeouts import until
+from tests.unit.supervision.kit import Bench, unfinished
 
 
 @pytest.mark.spec("R-SUP-16", "R-JRN-3")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,20 +11,10 @@ from desktop.app.wiring.agents import folders_of
 from desktop.app.wiring.runtime import build_services
 from desktop.app.wiring.services import Services
 from desktop.settings import SettingsService
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import until
 from tests.unit.app.test_opening import Nobody
 
 MINE = "name: night_agent\nsideA: {prompt: source-reader}\nexposeAsTool: true\ntoolDescription: %s\n"
-
-
-async def until(true: Callable[[], object], what: str) -> None:
-    """Generous: the machine may be busy."""
-    try:
-        async with asyncio.timeout(WAIT_S):
-            while not true():
-                await asyncio.sleep(0.02)
-    except TimeoutError:
-        raise AssertionError(f"never: {what}") from None
 
 
 def told(services: Services) -> str:

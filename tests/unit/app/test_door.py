@@ -21,7 +21,7 @@ from desktop.app.door.host import GUESTS_MAX, Door, Guest
 from desktop.app.door.peer import Peer
 from desktop.app.home.instance import InstanceServer
 from desktop.domain.errors import KnownError
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 
 ME = {"kind": "test", "name": "A test"}
 
@@ -114,12 +114,6 @@ async def visitor(at: House, **said: Any) -> AsyncIterator[Visitor]:
     finally:
         peer.close("That was all.")
         await asyncio.wait_for(came.serving, WAIT_S)
-
-
-async def until(true: Any) -> None:
-    async with asyncio.timeout(WAIT_S):
-        while not true():
-            await asyncio.sleep(0.01)
 
 
 async def raw(at: House, data: bytes) -> bytes:

@@ -25,7 +25,7 @@ from desktop.domain.approval.audit import AuditFilter
 from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.errors import KnownError
 from desktop.settings import SettingsService
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import until
 
 ADD = """
 frontmatter = {"name": "add", "description": "Adds two numbers.", "metadata": {"category": "read",
@@ -174,12 +174,6 @@ async def house(
         await services.chats.close()
         await services.stop_children()
         await services.close()
-
-
-async def until(true: Any) -> None:
-    async with asyncio.timeout(WAIT_S):
-        while not true():
-            await asyncio.sleep(0.02)
 
 
 @pytest.mark.spec("R-MSV-1")

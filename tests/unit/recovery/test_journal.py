@@ -16,8 +16,9 @@ from desktop.pipeline.compose import compose
 from desktop.recovery.effect_journal import EffectJournal
 from desktop.recovery.history import call_outcomes
 from desktop.recovery.journal import CallJournal
+from tests.harness.timeouts import until
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
-from tests.unit.supervision.kit import MemoryLog, until
+from tests.unit.supervision.kit import MemoryLog
 
 
 def spec(name: str) -> ToolSpec:

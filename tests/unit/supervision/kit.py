@@ -244,10 +244,3 @@ def said(text: str, usage: Usage | None = None) -> ChatMessage:
 
 def request(text: str = "hi") -> ModelRequest:
     return ModelRequest(ModelRef("m", "m"), (ask(text),))
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait, generously, for something that has to happen."""
-    async with asyncio.timeout(WAIT_S):
-        while not condition():
-            await asyncio.sleep(0.001)

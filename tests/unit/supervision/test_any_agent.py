@@ -14,9 +14,9 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.runs.middleware import MiddlewareTermination
 from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.runs.tree import NodeState
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.pipeline.kit import Person
-from tests.unit.supervision.kit import Bench, until
+from tests.unit.supervision.kit import Bench
 
 
 async def cyclic(_ctx, _inbox):

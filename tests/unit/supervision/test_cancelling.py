@@ -16,8 +16,8 @@ from desktop.domain.runs.supervision import ExecutionBudget, HistoryRetention, P
 from desktop.domain.runs.tree import NodeState
 from desktop.domain.tools import ToolResult
 from desktop.supervision.model_queue import ModelQueue
-from tests.harness.timeouts import WAIT_S
-from tests.unit.supervision.kit import ROOT, Bench, until
+from tests.harness.timeouts import WAIT_S, until
+from tests.unit.supervision.kit import ROOT, Bench
 
 
 def leaf(bench: Bench):

@@ -17,9 +17,9 @@ from desktop.domain.runs.supervision import ExecutionBudget, Priority
 from desktop.domain.runs.tree import NodeState
 from desktop.supervision.choke_point import ModelAdmission
 from desktop.supervision.model_queue import ModelQueue
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.agents.script import Script, says
-from tests.unit.supervision.kit import Bench, ask, said, unfinished, until
+from tests.unit.supervision.kit import Bench, ask, said, unfinished
 from tests.unit.supervision.test_live_runs import Chat, wants
 from tests.unit.supervision.test_tree import grown
 

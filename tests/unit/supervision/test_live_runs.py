@@ -22,10 +22,10 @@ from desktop.domain.runs.tree import NodeState
 from desktop.recovery.journal import CallJournal
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.model_queue import ModelQueue
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.agents.script import Script, call, calls, says
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
-from tests.unit.supervision.kit import ROOT, MemoryLog, ask, until
+from tests.unit.supervision.kit import ROOT, MemoryLog, ask
 
 
 class Chat:

@@ -17,8 +17,8 @@ from desktop.domain.runs.tree import NodeState
 from desktop.supervision.agent_slots import AgentSlots
 from desktop.supervision.budgets import DEFAULT, BudgetTracker
 from desktop.supervision.tree import MAX_ENDED, RunTree
-from tests.harness.timeouts import WAIT_S
-from tests.unit.supervision.kit import ROOT, Bench, said, until
+from tests.harness.timeouts import WAIT_S, until
+from tests.unit.supervision.kit import ROOT, Bench, said
 
 DONE = AgentOutcome("completed")
 

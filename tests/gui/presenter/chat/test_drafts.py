@@ -11,7 +11,7 @@ from desktop.domain.messages import Block, FileBlock
 from desktop.presenter.chat import drafts as module
 from desktop.presenter.chat.drafts import ComposerDraft, Drafts, Edit
 from desktop.presenter.events.bridge import Bridge
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import until
 
 FILE = FileBlock("a.txt", "attached")
 
@@ -51,12 +51,6 @@ async def kept(qapp):
     bridge.failed.connect(told.append)
     yield SimpleNamespace(store=store, bridge=bridge, told=told, drafts=Drafts(store, bridge))  # type: ignore[arg-type]
     await bridge.shutdown(2.0)
-
-
-async def until(true: Any) -> None:
-    async with asyncio.timeout(WAIT_S):
-        while not true():
-            await asyncio.sleep(0.01)
 
 
 async def test_of_many_states_the_latest_is_stored_and_attachments_once(kept):

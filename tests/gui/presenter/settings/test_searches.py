@@ -1,6 +1,5 @@
 """A search service is tried with one search before it is kept; its key lies in the keyring alone, and goes with it."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from desktop.presenter.settings.connections.searches import SearchesViewModel
 from desktop.presenter.settings.connections.trials import NOT_KEPT, Saved
 from desktop.tools.builtin.search_services import SearchServices
 from desktop.workers.web_child import web_host
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import until
 from tests.servers.hosts import KEY, Secrets
 from tests.servers.raw_web import RawWeb, raw_web
 from tests.servers.search_answers import SEARXNG, TAVILY
@@ -66,9 +65,7 @@ class SearchPage:
         return self.outcomes[-1]
 
     async def until(self, true: Callable[[], Any]) -> None:
-        async with asyncio.timeout(WAIT_S):
-            while not true():
-                await asyncio.sleep(0.01)
+        await until(true)
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from desktop.presenter.common.line_ends import Conflict, LineEnds
-from tests.gui.skills.kit import PARAMS, SkillsBench, skill, until
+from tests.gui.skills.kit import PARAMS, SkillsBench, skill
+from tests.harness.timeouts import until
 
 KEPT = """\
 ---

@@ -12,7 +12,8 @@ from desktop.app.wiring.skills import follow_settings
 from desktop.presenter.skills.rows import SkillRole
 from desktop.skills.catalogue.search import SkillFilter
 from desktop.skills.patterns.lists import AllowedList
-from tests.gui.skills.kit import ROOT, SkillsBench, skill, until
+from tests.gui.skills.kit import ROOT, SkillsBench, skill
+from tests.harness.timeouts import until
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from desktop.services.skills.editing import SkillService
 from desktop.services.turns.runtime import host_of
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.supervision.budgets import BudgetTracker
-from tests.gui.skills.kit import SkillsBench, skill, until
+from tests.gui.skills.kit import SkillsBench, skill
+from tests.harness.timeouts import until
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import ROOT, world
 

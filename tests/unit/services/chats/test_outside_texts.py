@@ -30,10 +30,10 @@ from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.permission.outside import ReadTexts
 from desktop.services.rules.trust import TrustRules
 from desktop.services.turns.heeding import Heeding
+from tests.harness.timeouts import until
 from tests.unit.pipeline.kit import Bench, FakeTool
 from tests.unit.services.cut_off import cut_off, line
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, House, house, one
-from tests.unit.supervision.kit import until
 
 pytestmark = pytest.mark.spec("R-WEB-3")
 

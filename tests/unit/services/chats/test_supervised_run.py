@@ -14,10 +14,10 @@ from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.runs.tree import NodeState
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.recovery.history import call_outcomes
+from tests.harness.timeouts import until
 from tests.unit.agents.script import Hang, Script
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.services.kit import MODEL, world
-from tests.unit.supervision.kit import until
 
 
 def told(w) -> list:

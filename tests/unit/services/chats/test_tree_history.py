@@ -20,11 +20,11 @@ from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.chats.tree_history import CUT_OFF, MAX_ENDED, TreeKeeper
 from desktop.store import Store
 from desktop.supervision.live_runs import LiveRuns
+from tests.harness.timeouts import until
 from tests.unit.agents.script import Hang, Script
 from tests.unit.services.delegation.test_one_tree import told
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, asks, call, house, one
 from tests.unit.services.kit import world
-from tests.unit.supervision.kit import until
 
 LIMITS = ExecutionBudget(max_tokens=900, max_cost_usd=0.5)
 

@@ -26,14 +26,14 @@ from desktop.safety.permission.gate import PermissionGate
 from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.rules.trust import TrustRules
 from tests.harness.help_pages import samples
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.safety.world import World as SafetyWorld
 from tests.unit.services.delegation.test_one_tree import told
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, House, asks, house, one
-from tests.unit.supervision.kit import FREE, until
+from tests.unit.supervision.kit import FREE
 
 HEAD = """
 frontmatter = {

@@ -20,11 +20,10 @@ from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.runs.tree import NodeState
 from desktop.recovery.resume import conclude_settled
 from desktop.services.delegation.retention import forget_children
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.delegation.test_one_tree import told
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, OTHER, Chains, House, house, one
-from tests.unit.supervision.kit import until
 
 WRITES = {"boss": "", "helper": "allowed-tools: write-file", "other": "allowed-tools: write-file"}
 AGENTS = (one(BOSS, "boss", exposed=False), one(HELPER, "helper"), one(OTHER, "other"))

@@ -16,13 +16,13 @@ from desktop.domain.runs.tree import NodeState
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.debates.judge import JUDGE
+from tests.harness.timeouts import until
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.services.debates.kit import debate_world, setup
 from tests.unit.services.delegation.test_one_tree import told
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, asks, call, house, one
-from tests.unit.supervision.kit import until
 
 SKILLS = {"boss": "", "first": "allowed-tools: second look", "second": "allowed-tools: look"}
 """``first`` and ``second`` are skills in words, on which an agent works; the one may call the other."""

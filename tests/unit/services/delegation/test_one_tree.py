@@ -17,13 +17,12 @@ from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.domain.runs.tree import NodeState
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.delegation.retention import DELETED_DAYS, forget_children, forget_deleted
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.services.debates.kit import debate_world, setup
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, asks, call, house, one
-from tests.unit.supervision.kit import until
 
 
 def told(w) -> dict:

@@ -27,12 +27,12 @@ from desktop.services.delegation.retention import CLOSING, forget_children
 from desktop.services.delegation.tools import AgentTools
 from desktop.tools.registry import ToolRegistry
 from tests.harness.store import copy_database
+from tests.harness.timeouts import until
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.services.debates.kit import DebateWorld, debate_world, prompt
 from tests.unit.services.debates.test_calls import options
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, OTHER, House, house, one
 from tests.unit.services.kit import MODEL
-from tests.unit.supervision.kit import until
 
 AGENTS = (one(BOSS, "boss", exposed=False), one(HELPER, "helper"))
 SKILLS = {"boss": "", "helper": "", "noting": 'allowed-tools: "*"'}

@@ -12,11 +12,10 @@ from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.recovery.effect_values import digest_of
 from desktop.recovery.words import CUT_OFF, LOOK_FIRST, NOBODY_KNOWS, NOT_MADE, SAID_DONE, SKIPPED
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.pipeline.kit import Person
 from tests.unit.services.cut_off import ANSWER, READ, RUN, WRITE, cut_off, line, results, tools
 from tests.unit.services.kit import MODEL, World, world
-from tests.unit.supervision.kit import until
 
 ASKED = WRITE.replace("-", "_")
 """As a model calls it."""

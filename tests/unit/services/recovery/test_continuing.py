@@ -14,10 +14,10 @@ from desktop.domain.threads import RunRecord
 from desktop.models.scripted import ScriptedModel, says
 from desktop.recovery.resume import conclude_settled
 from desktop.recovery.words import SAID_DONE, SKIPPED
+from tests.harness.timeouts import until
 from tests.unit.pipeline.kit import Person
 from tests.unit.services.cut_off import ANSWER, READ, RUN, WRITE, cut_off, line, results, tools
 from tests.unit.services.kit import MODEL, world
-from tests.unit.supervision.kit import until
 
 
 @pytest.mark.spec("R-JRN-2", "R-JRN-5")

@@ -13,10 +13,10 @@ from desktop.domain.runs.events import ToolCallFinished
 from desktop.domain.threads import ThreadEnd
 from desktop.models.scripted import ScriptedModel, says
 from desktop.pipeline.context import CallContext
+from tests.harness.timeouts import until
 from tests.unit.pipeline.kit import Person
 from tests.unit.services.cut_off import results, tools
 from tests.unit.services.kit import World, world
-from tests.unit.supervision.kit import until
 
 TWO = [{"call": {"tool": "write_file", "arguments": {"path": path}, "id": path}} for path in ("one", "two")]
 

@@ -21,13 +21,13 @@ from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.services.threads.context import ContextService
 from desktop.services.threads.history import RECENT
 from tests.harness.store import add_all
+from tests.harness.timeouts import until
 from tests.unit.agents.script import Hang, Script, call, calls, says
 from tests.unit.agents.test_rounds import valid
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, house, one
 from tests.unit.services.kit import MODEL, agent
 from tests.unit.services.threads.test_context import Chat, chat, is_summary
-from tests.unit.supervision.kit import until
 
 ROUNDS = 30
 TASK = "Count the boats in every harbour."

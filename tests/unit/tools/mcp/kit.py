@@ -34,7 +34,7 @@ from desktop.tools.mcp.services import McpServices
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.child import ChildProcess
 from desktop.workers.mcp_child import mcp_host
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import until
 from tests.unit.safety.world import World
 
 KEY = "ghp_keyring0123456789secretvalue"
@@ -201,12 +201,7 @@ class McpBench:
         self.servers.begin()
 
     async def until(self, true: Callable[[], Any], what: str) -> None:
-        try:
-            async with asyncio.timeout(WAIT_S):
-                while not true():
-                    await asyncio.sleep(0.01)
-        except TimeoutError:
-            raise AssertionError(f"never: {what}; {self.servers.state}") from None
+        await until(true, what, seen=lambda: self.servers.state)
 
     def server(self, name: str) -> ServerFacts:
         return self.servers.state.server(name)
