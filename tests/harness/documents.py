@@ -113,9 +113,11 @@ def shape(text: str, *, kind: str = "", place: str = "") -> str:
     )
 
 
-def pdf(pages: Sequence[str], *, extra: Sequence[str] = (), trailer: str = "", catalog: str = "") -> bytes:
+def pdf(
+    pages: Sequence[str], *, extra: Sequence[str] = (), trailer: str = "", catalog: str = "", resources: str = ""
+) -> bytes:
     """A PDF: what each page draws, as its own commands; font ``/F1`` is Helvetica. ``extra``: further objects, from
-    number 4 + 2 * pages on."""
+    number 4 + 2 * pages on; ``resources`` names what of them the pages use."""
     first = 4
     kids = " ".join(f"{first + 2 * at} 0 R" for at in range(len(pages)))
     objects = [
@@ -128,7 +130,7 @@ def pdf(pages: Sequence[str], *, extra: Sequence[str] = (), trailer: str = "", c
         content = zlib.compress(commands.encode("latin-1"))
         bodies.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {first + 2 * at + 1} 0 R "
-            "/Resources << /Font << /F1 3 0 R >> >> >>".encode()
+            f"/Resources << /Font << /F1 3 0 R >> {resources} >> >>".encode()
         )
         bodies.append(
             f"<< /Length {len(content)} /Filter /FlateDecode >>\nstream\n".encode() + content + b"\nendstream"
@@ -150,6 +152,14 @@ def drawn(text: str, *, at: tuple[int, int] = (72, 720), size: float = 12, looks
     """A line of text on a page of a PDF."""
     words = text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
     return f"BT /F1 {size} Tf {looks} {at[0]} {at[1]} Td ({words}) Tj ET\n"
+
+
+def form(commands: str, head: str = "") -> str:
+    """A drawing that pages of a PDF use (a Form XObject), as one of ``extra``."""
+    return (
+        f"<< /Type /XObject /Subtype /Form /BBox [0 0 2000 2000] /Resources << /Font << /F1 3 0 R >> >> {head} "
+        f"/Length {len(commands)} >>\nstream\n{commands}\nendstream"
+    )
 
 
 def open_text(body: str, automatic: str = "") -> bytes:

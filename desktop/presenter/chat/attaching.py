@@ -26,8 +26,9 @@ class AttachesDocuments(Protocol):
 
 
 class AttachingViewModel(QObject):
-    """Files, images and long pasted text become blocks; what is refused is said in words. ``reading`` says which
-    document is being read, "" when none is. ``room``: how many characters of one the model gets at once."""
+    """Files, images and long pasted text become blocks; what is refused is said in words. ``ready``: the blocks of one
+    attachment. ``reading`` says which document is being read, "" when none is. ``room``: how many characters of one the
+    model gets at once."""
 
     ready = Signal(object)
     refused = Signal(str)
@@ -58,8 +59,7 @@ class AttachingViewModel(QObject):
             except KnownError as error:
                 self.refused.emit(error.advice)
             else:
-                for block in blocks:
-                    self.ready.emit(block)
+                self.ready.emit(tuple(blocks))
 
     async def _one(self, path: str) -> Sequence[Block]:
         data = await self._bridge.in_thread(read_document, path)
@@ -94,11 +94,11 @@ class AttachingViewModel(QObject):
         except KnownError as error:
             self.refused.emit(error.advice)
         else:
-            self.ready.emit(block)
+            self.ready.emit((block,))
 
     def text(self, text: str) -> None:
         """Pasted text that is too long for the composer travels as a file."""
-        self.ready.emit(FileBlock("pasted text.txt", text))
+        self.ready.emit((FileBlock("pasted text.txt", text),))
 
 
 def _told_by_the_reader(_error: AssentError) -> None:

@@ -39,7 +39,11 @@ def pages_of(blocks: Sequence[Block]) -> dict[int, list[str]]:
     return found
 
 
+def pages_words(names: Sequence[str]) -> str:
+    """What is said behind the name of the first of them."""
+    return "as a picture" if len(names) == 1 else f"and {len(names) - 1} more as pictures"
+
+
 def pages_part(part_id: str, names: Sequence[str]) -> AttachmentPart:
     """The card of pages that went along as pictures: they are large, and stand in the document anyway."""
-    facts = "as a picture" if len(names) == 1 else f"and {len(names) - 1} more as pictures"
-    return AttachmentPart(part_id, names[0], facts, opens=f"{DOCUMENT}{names[0]}")
+    return AttachmentPart(part_id, names[0], pages_words(names), opens=f"{DOCUMENT}{names[0]}")

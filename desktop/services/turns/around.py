@@ -7,6 +7,7 @@ its own way, with what it has said in its thread, when a layer stops it, and alw
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import math
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,7 +18,7 @@ from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.turn import TurnInput, after_failure
 from desktop.domain.errors import AssentError, CancellationError, KnownError, ToolAborted, ValidationFailure, first_of
 from desktop.domain.ids import new_id
-from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage, to_plain
+from desktop.domain.messages import Block, ChatMessage, ImageBlock, TextBlock, ToolCallBlock, Usage, to_plain
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import CallContext, CallRequest, Invocation
@@ -173,7 +174,8 @@ async def served_call(
     above = chain[:-1] if chain[-1:] == (side.skill.name,) else chain
     caller = Caller("native", above, side.allowed)
     block = ToolCallBlock(new_id(), side.skill.name, arguments)
-    said = json.dumps([[one.role, [to_plain(each) for each in one.blocks]] for one in messages], default=str)
+    pictures = any(isinstance(block, ImageBlock) for one in messages for block in one.blocks)
+    said = await asyncio.to_thread(_conversation, messages) if pictures else _conversation(messages)
     return CallContext(
         meta=root.meta,
         tool=side.skill.name,
@@ -186,6 +188,17 @@ async def served_call(
         cascade=cascade,
         own=side.caller,
     )
+
+
+def _conversation(messages: Sequence[ChatMessage]) -> str:
+    """All that was said. Pictures stand by their digest: they are megabytes, and nobody reads them here."""
+
+    def plain(block: Block) -> object:
+        if not isinstance(block, ImageBlock):
+            return to_plain(block)
+        return to_plain(replace(block, data=hashlib.sha256(block.data.encode()).hexdigest()))
+
+    return json.dumps([[one.role, [plain(each) for each in one.blocks]] for one in messages], default=str)
 
 
 def _alike(one: ToolResult, other: ToolResult) -> bool:

@@ -16,13 +16,19 @@ class DocumentBeside(QObject):
         super().__init__(side)
         self._chat, self._side = models.chat, side
         side.document_model = models.document
-        models.document.opened.connect(lambda: side.show(DOCUMENT))
+        self._wanted = False
+        models.document.opened.connect(self._show)
         models.document.said.connect(toast.say)
         models.chat.opened.connect(self._leave)
         side.save_wanted.connect(self._save)
 
+    def _show(self) -> None:
+        self._wanted = True
+        self._side.bring(DOCUMENT, lambda: self._wanted)
+
     def _leave(self, _thread: str) -> None:
         """Documents are a chat's own."""
+        self._wanted = False
         if self._side.shown == DOCUMENT:
             self._side.show("")
 

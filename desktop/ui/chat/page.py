@@ -344,13 +344,16 @@ class ChatPage(QWidget):
     def _place(self) -> None:
         """What is beside the thread, or over it; the list where there is room."""
         beside = self.side.place(self.pane.foot)
-        self._room.setFixedWidth(beside)
-        self._room.setVisible(beside > 0)
         narrow = self.width() - beside < theme().px(NARROW)
-        if narrow != self._narrow:
-            self._narrow = narrow
+        folds, self._narrow = narrow != self._narrow, narrow
+        if folds:
             self.pane.header.fold.setVisible(narrow)
-            self.threads.setVisible(not narrow)
+        if folds and narrow:
+            self.threads.setVisible(False)
+        self._room.setFixedWidth(beside)  # what is shown is laid out at once, with the thread: the list goes before it
+        self._room.setVisible(beside > 0)
+        if folds and not narrow:
+            self.threads.setVisible(True)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The message field grew or shrank: what lies above it follows."""

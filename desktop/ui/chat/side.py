@@ -6,16 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.approval.permission import PermissionRequest
-from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module, load
 from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.trace.panel import TraceViewModel
 from desktop.ui.theme import theme
+from desktop.ui.transcript.pieces.pooled import Pool
 
 if TYPE_CHECKING:
     from desktop.ui.changes import panel as changes_panel
@@ -39,6 +40,7 @@ BESIDE = 1040
 WIDTH, ALONE = 400, 384
 """Where there are tabs, and where there are none."""
 TRACE, AGENTS, CHANGES, DOCUMENT = "trace", "agents", "changes", "document"
+_MODULES = {TRACE: trace_panel, AGENTS: run_panel, CHANGES: changes_panel, DOCUMENT: document_panel}
 WIDE, MOST = 560, 0.55
 """The changes and a document, where that is no more than so much of the page."""
 
@@ -66,6 +68,7 @@ class SidePanels(QObject):
     ) -> None:
         super().__init__(page)
         self._page, self._give_back, self._beside = page, give_back, beside
+        self._pool = Pool(self)
         self._trace_model, self._agents_model, self._changes_model = trace, agents, changes
         self.document_model: DocumentViewModel | None = None
         self.trace: TracePanel | None = None
@@ -115,6 +118,24 @@ class SidePanels(QObject):
             self._give_back().setFocus(Qt.FocusReason.OtherFocusReason)
         self.changed.emit(name)
         return True
+
+    def bring(self, name: str, wanted: Callable[[], bool]) -> None:
+        """Show one that may have to be loaded and built first: each of that takes a turn of the loop, so that none is
+        long. ``wanted``: whether it is still to be shown by then."""
+
+        def built(_: object) -> None:
+            if wanted():
+                self._built(name)
+                QTimer.singleShot(0, self, shown)
+
+        def shown() -> None:
+            if wanted():
+                self.show(name)
+
+        if self._panels.get(name) is not None:
+            self.show(name)
+        else:
+            self._pool.run(lambda: load(_MODULES[name]), built)
 
     def toggle(self, name: str) -> None:
         """Show it, with the keys in it; or nothing, if it shows."""

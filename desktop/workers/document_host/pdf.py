@@ -23,6 +23,8 @@ TINY = 1.5
 """Points of a font that nobody can read."""
 OBJECTS = 20_000
 """Things drawn on one page that are looked at for hidden text."""
+FORMS = 12
+"""Drawings inside each other."""
 ANNOTATIONS = 500
 """Comments and fields of one page."""
 VALUE = 4_000
@@ -58,6 +60,7 @@ class Pdf(DocumentFile):
         self._what_else()
         if self._pdf.get_formtype():
             self._pdf.init_forms()
+        self._looked = (0, False)  # the page that was read last, and whether it is a picture without text
 
     @property
     def count(self) -> int:
@@ -69,17 +72,18 @@ class Pdf(DocumentFile):
             yield "[This page is damaged and was not read.]"
             return
         try:
-            yield from self._lines(page)
+            yield from self._lines(page, part)
         finally:
             page.close()
 
     def is_scan(self, part: int) -> bool:
+        if self._looked[0] == part:
+            return self._looked[1]
         page = self._page(part)
         if page is None:
             return False
         try:
-            text = _text(page.get_textpage())
-            return (one_line(text) == "" and c.FPDFPage_CountObjects(page) > 0) or _is_garbled(text)
+            return _without_text(page, _text(page.get_textpage()))
         finally:
             page.close()
 
@@ -98,9 +102,10 @@ class Pdf(DocumentFile):
         except pypdfium2.PdfiumError:
             return None
 
-    def _lines(self, page: Any) -> Iterator[str]:
+    def _lines(self, page: Any, part: int) -> Iterator[str]:
         text = page.get_textpage()
         words = _text(text)
+        self._looked = part, _without_text(page, words)
         if _is_garbled(words):
             yield GARBLED
             return
@@ -128,6 +133,10 @@ def _locked(tried: bool) -> CallError:
 
 def _text(text: Any) -> str:
     return str(text.get_text_range()).replace("\ufffe\r\n", "").replace("\ufffe", "").replace("\r", "")
+
+
+def _without_text(page: Any, text: str) -> bool:
+    return (one_line(text) == "" and c.FPDFPage_CountObjects(page) > 0) or _is_garbled(text)
 
 
 def _is_garbled(text: str) -> bool:
@@ -164,46 +173,78 @@ def _string(annotation: Any, key: bytes) -> str:
 
 
 def _unseen(page: Any, text: Any) -> Iterator[str]:
-    """Texts that are drawn so that nobody sees them: not at all, outside the page, too small, or in the colour of what
-    is behind them."""
+    """Texts that are drawn so that nobody sees them: not at all, outside the page, too small, in the colour of what is
+    behind them, below what covers them, on a layer that is not shown."""
     left, bottom, right, top = page.get_bbox()
     ground = _Ground(page)
-    for index in range(min(c.FPDFPage_CountObjects(page), OBJECTS)):
-        one = c.FPDFPage_GetObject(page, index)
-        if c.FPDFPageObj_GetType(one) != c.FPDF_PAGEOBJ_TEXT:
-            continue
-        box = _box(one)
+    for one, place in _texts(page):
+        box = _box(one, place)
         outside = box is not None and (box[0] >= right or box[2] <= left or box[1] >= top or box[3] <= bottom)
-        tiny = box is not None and 0 < box[3] - box[1] < TINY and _font_size(one) < 2 * TINY
+        tiny = box is not None and 0 < box[3] - box[1] < TINY and _font_size(one, place) < 2 * TINY
         if (
             c.FPDFTextObj_GetTextRenderMode(one) in INVISIBLE
             or outside
             or tiny
-            or (box is not None and _is_pale(one) and ground.is_plain(box))
+            or (box is not None and ground.is_plain(box))
         ) and (words := one_line(_words(one, text))):
             yield words
 
 
-def _box(one: Any) -> tuple[float, float, float, float] | None:
+def _texts(page: Any) -> Iterator[tuple[Any, _Matrix]]:
+    """The texts that a page draws, also those inside of drawings that it uses (Form XObjects), each with the matrix
+    that its place goes through."""
+    count = 0
+    waiting: list[tuple[Any, _Matrix, int]] = []
+    for index in range(min(c.FPDFPage_CountObjects(page), OBJECTS)):
+        waiting.append((c.FPDFPage_GetObject(page, index), _SAME, 0))
+        while waiting and count < OBJECTS:
+            one, place, depth = waiting.pop()
+            count += 1
+            kind = c.FPDFPageObj_GetType(one)
+            if kind == c.FPDF_PAGEOBJ_TEXT:
+                yield one, place
+            elif kind == c.FPDF_PAGEOBJ_FORM and depth < FORMS:
+                inside = _through(_matrix(one), place)
+                inner = min(c.FPDFFormObj_CountObjects(one), OBJECTS - count)
+                waiting += [(c.FPDFFormObj_GetObject(one, at), inside, depth + 1) for at in range(inner)]
+
+
+_Matrix = tuple[float, float, float, float, float, float]
+_SAME: _Matrix = (1, 0, 0, 1, 0, 0)
+
+
+def _matrix(one: Any) -> _Matrix:
+    held = c.FS_MATRIX()
+    if not c.FPDFPageObj_GetMatrix(one, held):
+        return _SAME
+    return held.a, held.b, held.c, held.d, held.e, held.f
+
+
+def _through(one: _Matrix, other: _Matrix) -> _Matrix:
+    """First the one, then the other."""
+    a, b, d, e, x, y = one
+    p, q, r, s, u, v = other
+    return a * p + b * r, a * q + b * s, d * p + e * r, d * q + e * s, x * p + y * r + u, x * q + y * s + v
+
+
+def _box(one: Any, place: _Matrix) -> tuple[float, float, float, float] | None:
     sides = [ctypes.c_float() for _ in range(4)]
     if not c.FPDFPageObj_GetBounds(one, *sides):
         return None
     left, bottom, right, top = (side.value for side in sides)
+    if place is not _SAME:
+        a, b, d, e, x, y = place
+        corners = [(a * h + d * w + x, b * h + e * w + y) for h in (left, right) for w in (bottom, top)]
+        left, right = min(h for h, _ in corners), max(h for h, _ in corners)
+        bottom, top = min(w for _, w in corners), max(w for _, w in corners)
     return (left, bottom, right, top) if all(map(math.isfinite, (left, bottom, right, top))) else None
 
 
-def _font_size(one: Any) -> float:
-    size, matrix = ctypes.c_float(), c.FS_MATRIX()
+def _font_size(one: Any, place: _Matrix) -> float:
+    size = ctypes.c_float()
     c.FPDFTextObj_GetFontSize(one, size)
-    c.FPDFPageObj_GetMatrix(one, matrix)
-    return float(abs(size.value) * max(abs(matrix.d), abs(matrix.b)))
-
-
-def _is_pale(one: Any) -> bool:
-    red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
-    if not c.FPDFPageObj_GetFillColor(one, red, green, blue, alpha):
-        return False
-    return alpha.value < 16 or min(red.value, green.value, blue.value) > 235
+    _, b, _, d, *_ = _through(_matrix(one), place)
+    return float(abs(size.value) * max(abs(d), abs(b)))
 
 
 def _words(one: Any, text: Any) -> str:

@@ -3,6 +3,7 @@
 import base64
 import struct
 import zlib
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
@@ -10,8 +11,9 @@ from PySide6.QtGui import QColor, QImage, QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
-from desktop.domain.messages import FileBlock, ImageBlock
+from desktop.domain.messages import DocumentBlock, FileBlock, ImageBlock
 from desktop.presenter.chat.state import Meters, Offer, QueuedMessage, RunState
+from desktop.ui.chat.composer.chips import AttachmentChip
 from desktop.ui.chat.composer.offered import OfferList
 from desktop.ui.chat.composer.pasted_image import png_of
 from desktop.ui.chat.composer.text import PASTE_AS_FILE
@@ -126,7 +128,7 @@ def test_attachments_are_part_of_the_draft(composer):
     file = FileBlock("a.txt", "text")
     composer.add_attachment(file)
     assert kept[-1] == ("", (file,))
-    composer._remove(0)
+    composer.chips.findChildren(AttachmentChip)[0].removed.emit()
     assert kept[-1] == ("", ())
     composer.load_draft("from before", (file,))
     assert composer.attachments == (file,)
@@ -232,6 +234,26 @@ def test_an_attached_picture_is_shown_small_and_one_that_is_none_as_a_file(compo
     assert broken.image.isNull()
     names = [button.accessibleName() for button in composer.findChildren(QAbstractButton)]
     assert "Remove harbour.png" in names
+
+
+def test_pages_of_a_document_are_one_chip_which_stays_while_others_come_and_go(composer):
+    document = DocumentBlock("scan.pdf", "", unit="page", count=8)
+    pages = [replace(picture(40, 40, Qt.GlobalColor.red), name=f"scan.pdf p. {n}") for n in (1, 2, 3)]
+    composer.add_attachment(document, *pages)
+    first = composer.chips.findChildren(AttachmentChip)
+    assert [chip.accessibleName() for chip in first] == [
+        "scan.pdf, 8 pages, 0 tokens",
+        "scan.pdf p. 1, and 2 more as pictures",
+    ]
+    composer.add_attachment(FileBlock("a.txt", "text"))
+    shown = [chip for chip in composer.chips.findChildren(AttachmentChip) if chip.isVisible()]
+    assert shown[:2] == first
+    assert shown[2].accessibleName() == "a.txt, 4 bytes"
+    first[1].removed.emit()
+    assert composer.attachments == (document, FileBlock("a.txt", "text"))
+    composer.add_attachment(*pages)
+    first[0].removed.emit()
+    assert composer.attachments == (FileBlock("a.txt", "text"),), "pages go with their document"
 
 
 def test_an_image_that_claims_a_thousand_million_pixels_is_not_read():

@@ -8,11 +8,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame
 
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
+from desktop.domain.files.documents import read_citation
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, DocumentBlock, FileBlock, GivenBlock, ImageBlock
 from desktop.domain.text.words import size_of, size_words
 from desktop.presenter.common.words import human_count
-from desktop.presenter.transcript.document_parts import document_facts
+from desktop.presenter.transcript.document_parts import document_facts, pages_of, pages_words
 from desktop.ui.chat.composer.thumbnail import Run, Thumbnail
 from desktop.ui.transcript.pieces.pooled import Pool
 from desktop.ui.widgets.controls.buttons import IconButton
@@ -53,6 +54,28 @@ def words_of(block: Block, newer: str = "") -> ChipWords:
     return ChipWords("file", getattr(block, "name", "") or "attachment")
 
 
+def chips_of(blocks: Sequence[Block], newer: Callable[[Block], str]) -> list[tuple[ChipWords, tuple[int, ...]]]:
+    """What the chips show, each with the places of the blocks that go with it: pages that go along as pictures have one
+    chip together, and go with their document. ``newer``: the words for a block of which the server has another
+    version."""
+    pages = pages_of(blocks)
+    chips: list[tuple[ChipWords, tuple[int, ...]]] = []
+    for place, block in enumerate(blocks):
+        if place not in pages:
+            own = [at for at in pages if isinstance(block, DocumentBlock) and _page_of(blocks[at]) == block.name]
+            chips.append((words_of(block, newer(block)), (place, *own)))
+        elif names := pages[place]:
+            own = [at for at in pages if _page_of(blocks[at]) == _page_of(block)]
+            image = block if isinstance(block, ImageBlock) else None
+            chips.append((ChipWords("file", names[0], pages_words(names), image=image), tuple(own)))
+    return chips
+
+
+def _page_of(block: Block) -> str:
+    place = read_citation(block.name) if isinstance(block, ImageBlock) else None
+    return place[0] if place is not None else ""
+
+
 class AttachmentChip(QFrame):
     """One attachment, with a cross."""
 
@@ -60,6 +83,7 @@ class AttachmentChip(QFrame):
 
     def __init__(self, words: ChipWords, run: Run) -> None:
         super().__init__()
+        self.words = words
         self.setProperty("pane", "chip-ask" if words.newer else "chip")
         row = Row(self, margins=(8, 2, 3, 2), spacing=6)
         name = shown_line(words.name)
@@ -80,24 +104,32 @@ class AttachmentChips(FlowRow):
     def __init__(self) -> None:
         super().__init__(gap=8)
         self._pool = Pool(self)
-        self._old: list[QFrame] = []
+        self._chips: list[AttachmentChip] = []
+        self._rest: QFrame | None = None
+        self._removed: Callable[[int], None] = lambda _: None
         self.setVisible(False)
 
     def show_chips(self, chips: Sequence[ChipWords], removed: Callable[[int], None]) -> None:
-        """Show these; ``removed(i)`` is called when the cross of chip i is pressed."""
-        made: list[QFrame] = []
-        for place, words in enumerate(chips[:SHOWN]):
-            chip = AttachmentChip(words, self._pool.run)
-            chip.removed.connect(lambda place=place: removed(place))
+        """Show these; ``removed(i)`` is called when the cross of chip i is pressed. One that shows the same as before
+        stays: a document can bring many, and each is a handful of widgets."""
+        self._removed = removed
+        before, made = list(self._chips), []
+        for words in chips[:SHOWN]:
+            chip = next((one for one in before if one.words == words), None)
+            if chip is None:
+                chip = AttachmentChip(words, self._pool.run)
+                chip.removed.connect(lambda chip=chip: self._removed(self._chips.index(chip)))
+            else:
+                before.remove(chip)
             made.append(chip)
+        gone: list[QFrame] = [*before, *([self._rest] if self._rest is not None else [])]
+        self._chips, self._rest = made, None
         if len(chips) > SHOWN:
-            rest = QFrame()
-            Row(rest, margins=(4, 4, 4, 4)).addWidget(Text(f"and {len(chips) - SHOWN} more", "small", "3"))
-            made.append(rest)
-        self.set_items(made)
-        for old in self._old:
+            self._rest = QFrame()
+            Row(self._rest, margins=(4, 4, 4, 4)).addWidget(Text(f"and {len(chips) - SHOWN} more", "small", "3"))
+        self.set_items([*made, *([self._rest] if self._rest is not None else [])])
+        for old in gone:
             old.setParent(None)
             old.deleteLater()
-        self._old = made
         self.setVisible(bool(chips))
         self.updateGeometry()

@@ -66,7 +66,7 @@ class ComposerPane(QWidget):
         chat.queue_changed.connect(composer.show_queue)
         chat.draft_loaded.connect(self._load_draft)
         chat.returned.connect(composer.give_back)
-        models.attaching.ready.connect(composer.add_attachment)
+        models.attaching.ready.connect(lambda blocks: composer.add_attachment(*blocks))
         models.attaching.reading.connect(composer.attaching.say)
         composer.attaching.stop.clicked.connect(models.attaching.stop)
         models.offers.ready.connect(self.offers.show_offers)

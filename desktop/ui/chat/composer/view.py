@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy
 from desktop.domain.messages import Block, GivenBlock
 from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
-from desktop.ui.chat.composer.chips import AttachmentChips, words_of
+from desktop.ui.chat.composer.chips import AttachmentChips, chips_of
 from desktop.ui.chat.composer.effort_button import EffortButton
 from desktop.ui.chat.composer.granted import GrantBar
 from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, ReadingBar, WaitingBar
@@ -222,14 +222,15 @@ class Composer(QFrame):
         self._note_unknown(text)
         self.offers_wanted.emit("", "")
 
-    def add_attachment(self, block: Block) -> None:
-        """An attachment was read; it goes out with the next message."""
-        self._attachments = [*self._attachments, block]
+    def add_attachment(self, *blocks: Block) -> None:
+        """An attachment was read; it goes out with the next message. Some are more than one block."""
+        self._attachments = [*self._attachments, *blocks]
         self._show_attachments()
         self._tell_draft()
 
     def _show_attachments(self) -> None:
-        self.chips.show_chips([words_of(block, self._newer_of(block)) for block in self._attachments], self._remove)
+        chips = chips_of(self._attachments, self._newer_of)
+        self.chips.show_chips([words for words, _ in chips], lambda place: self._remove(*chips[place][1]))
         self.text.updateGeometry()
         self.updateGeometry()
         self._show_send()
@@ -244,8 +245,8 @@ class Composer(QFrame):
         if any(self._newer_of(block) for block in self._attachments):
             self._show_attachments()
 
-    def _remove(self, place: int) -> None:
-        self._attachments = self._attachments[:place] + self._attachments[place + 1 :]
+    def _remove(self, *places: int) -> None:
+        self._attachments = [block for place, block in enumerate(self._attachments) if place not in places]
         self._show_attachments()
         self._tell_draft()
 
