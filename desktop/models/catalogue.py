@@ -111,9 +111,9 @@ class Catalogue:
         special = (DEMO_MODEL, SCRIPTED_MODEL) if self._scripted else (DEMO_MODEL,)
         seen: dict[ModelRef, ModelInfo] = {}
         for model in (*(m for models in (*lists[1:], lists[0]) for m in models), *special):
-            seen.setdefault(model.ref, replace(model, takes=self._corrected(model.ref).over(model.takes)))
+            seen.setdefault(model.ref, model)
         self._known.update(seen)
-        return tuple(seen.values())
+        return tuple(replace(model, takes=self.traits(model.ref)) for model in seen.values())
 
     def senses(self, ref: ModelRef) -> Senses:
         """What a model takes beside text, as far as it was listed."""

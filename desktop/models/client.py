@@ -127,14 +127,20 @@ class HostModelClient:
         stream = self._open(attempt, change)
         detach = meta.cancellation.on_cancel(_canceller(stream))
         incoming = Incoming()
+        left: SettingsLeftOut | None = None  # told with what the model answers: who gets no answer hears of it again
         try:
             async for plain in stream:
                 item = incoming.item(plain)
-                if isinstance(item, SettingsLeftOut) and not self._told.is_news(attempt, meta, item):
-                    continue
-                if item is not None:
+                if isinstance(item, SettingsLeftOut):
+                    left = item
+                elif item is not None:
+                    if left is not None and self._told.is_news(attempt, meta, left):
+                        yield left
+                    left = None
                     yield item
             meta.cancellation.check()
+            if left is not None and self._told.is_news(attempt, meta, left):
+                yield left
             free = providers.is_local(attempt.connection.provider)
             yield incoming.finished(stream.value, free=free, maker=attempt.maker)
         except (ChildRefused, ChildDied, ProtocolViolation, TimeoutError) as error:
@@ -244,6 +250,21 @@ def _plus(limit: float | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
+class _HeldByServer:
+    """Implements ``HeldToSchemas`` by what connections and catalogue know."""
+
+    connections: Connections
+    catalogue: Catalogue
+
+    async def __call__(self, ref: ModelRef, *, with_tools: bool) -> bool:
+        connection = self.connections.find(ref.connection_id)
+        if connection is None or (with_tools and connection.provider not in providers.SCHEMA_BESIDE_TOOLS):
+            return False
+        await self.catalogue.learn(ref)
+        return self.catalogue.traits(ref).structured is True
+
+
+@dataclass(frozen=True, slots=True)
 class ModelServices:
     """The room, put together."""
 
@@ -255,11 +276,7 @@ class ModelServices:
     async def is_held_to_schemas(self, ref: ModelRef, *, with_tools: bool) -> bool:
         """Whether the model's own structured output holds its answers to a schema, also ``with_tools`` beside it. Asks
         the server what its models can do, where nobody has yet."""
-        connection = self.connections.find(ref.connection_id)
-        if connection is None or (with_tools and connection.provider not in providers.SCHEMA_BESIDE_TOOLS):
-            return False
-        await self.catalogue.learn(ref)
-        return self.catalogue.traits(ref).structured is True
+        return await _HeldByServer(self.connections, self.catalogue)(ref, with_tools=with_tools)
 
     def reaches(self, ref: ModelRef) -> bool:
         """Whether there is a connection for this model; whether it has the model only asking would tell."""
@@ -290,5 +307,6 @@ def build(
     scripted = None if script is None else models_scripted.ScriptedModel.load(script)
     catalogue = Catalogue(child, secrets, known, scripted=scripted is not None, corrections=corrections)
     host = HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn, catalogue.traits)
-    client = ModelRouter(FallbackClient(host, known, fallbacks, has_price), LazyDemo(demo_pace_s), scripted)
+    falling = FallbackClient(host, known, fallbacks, has_price, _HeldByServer(known, catalogue))
+    client = ModelRouter(falling, LazyDemo(demo_pace_s), scripted)
     return ModelServices(client, catalogue, known, client.special)

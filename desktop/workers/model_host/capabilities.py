@@ -15,6 +15,8 @@ _OPTIONAL = {
     "xhigh": "supports_xhigh_reasoning_effort",
     "max": "supports_max_reasoning_effort",
 }
+_STOPS_THINKING = "gemini-2.5-flash"
+"""Can be asked not to think, which its row does not say; the larger one of its kind refuses that."""
 _NO_MODEL = ("chat", "responses", "completion", None)
 _CHANCE = ("temperature", "top_p", "top_k")
 
@@ -28,8 +30,8 @@ def row_of(library: Any, name: str) -> Mapping[str, Any]:
     return row if row.get("mode") in _NO_MODEL else {}
 
 
-def levels_of(row: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The levels of effort of a model, the least first; (): it does not think; None: not known."""
+def levels_of(row: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
+    """The levels of effort of the model of this name, the least first; (): it does not think; None: not known."""
     if not row:
         return None
     said = row.get("reasoning_effort_levels")
@@ -38,11 +40,13 @@ def levels_of(row: Mapping[str, Any]) -> tuple[str, ...] | None:
     if row.get("supports_reasoning") is not True:
         return ()
     usual = [one for one in USUAL_EFFORTS if row.get(f"supports_{one}_reasoning_effort") is not False]
-    return tuple(one for one in EFFORTS if one in usual or row.get(_OPTIONAL.get(one, "")) is True)
+    able = {one for one, flag in _OPTIONAL.items() if row.get(flag) is True}
+    able |= {"none"} if _STOPS_THINKING in name else set()
+    return tuple(one for one in EFFORTS if one in usual or one in able)
 
 
-def described(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A row as the app reads it; None for no row."""
+def described(row: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    """The row of the model of this name as the app reads it; None for no row."""
     if not row:
         return None
     return {
@@ -54,7 +58,7 @@ def described(row: Mapping[str, Any]) -> dict[str, Any] | None:
         "vision": row.get("supports_vision"),
         "hearing": row.get("supports_audio_input"),
         "settings": _settings(row),
-        "efforts": _listed(levels_of(row)),
+        "efforts": _listed(levels_of(row, name)),
         "structured": is_structured(row),
     }
 

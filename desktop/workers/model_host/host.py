@@ -63,7 +63,7 @@ class ModelHost:
         """For litellm names ``models``: context, output limit, prices per million, abilities, as its table has them."""
         library = await self._library.ready()
         names = [str(name) for name in call.params.get("models") or ()][:500]
-        return {name: known for name in names if (known := described(row_of(library, name)))}
+        return {name: known for name in names if (known := described(row_of(library, name), name))}
 
     async def forget(self, _: WorkerCall) -> None:
         """Close idle connections and drop the keys they hold."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.workers.model_host.capabilities import EFFORTS, is_structured, levels_of, row_of
+from desktop.workers.model_host.capabilities import EFFORTS, USUAL_EFFORTS, is_structured, levels_of, row_of
 
 ARGUMENTS = {
     "temperature": "temperature",
@@ -36,6 +36,10 @@ _REGION = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 _CHANCE = ("temperature", "top_p", "top_k")
 _NO_RESPONSES = ("seed", "stop")
 """What OpenAI's newer format has no field for."""
+_SURE_EFFORTS = ("none", *USUAL_EFFORTS)
+"""What every server that knows effort understands; a level beyond is refused by some, and taken for none by others."""
+_MAPS_EFFORTS = "openrouter"
+"""The provider that makes of a level what each model has."""
 LEAST_THINKING = 1024
 """Tokens, of those who take a number of them."""
 
@@ -62,16 +66,16 @@ def request_settings(library: Any, params: Mapping[str, Any]) -> RequestSettings
     known = params.get("takes") or {}
     said = {name: value for name, value in (known.get("settings") or {}).items() if isinstance(value, bool)}
     row = row_of(library, str(params.get("table") or ""))
-    levels = known.get("efforts")
-    _fit_effort(wanted, levels if levels is not None else levels_of(row), said, made)
+    claude = "claude" in str(params["model"]).lower()
+    _fit_effort(wanted, _levels(params, known.get("efforts"), row), said, made, thinks_unasked=not claude)
     mapped = _mapped(library, params, wanted)
-    _fit_thinking(wanted, mapped, made)
+    _fit_thinking(wanted, mapped, row, made)
     for name in [*wanted]:
         why = _refusal(name, str(params.get("provider")), said, row, thinks="thinking" in mapped)
         if why is not None:
             made.leave(name, why)
             del wanted[name]
-    if "claude" in str(params["model"]).lower():
+    if claude:
         _fit_claude(wanted, made)
     forced = _drop(library, params, wanted, said, made)
     _take(made, wanted, str(params.get("provider")))
@@ -80,14 +84,31 @@ def request_settings(library: Any, params: Mapping[str, Any]) -> RequestSettings
     return made
 
 
+def _levels(params: Mapping[str, Any], told: Sequence[str] | None, row: Mapping[str, Any]) -> Sequence[str] | None:
+    """The levels of effort that may be asked for: as a person or the server told, else as the table says, else those
+    that are understood everywhere."""
+    if told is not None:
+        return told
+    levels = levels_of(row, str(params["model"]))
+    return _SURE_EFFORTS if levels is None and params.get("provider") != _MAPS_EFFORTS else levels
+
+
 def _fit_effort(
-    wanted: dict[str, Any], levels: Sequence[str] | None, said: Mapping[str, bool], made: RequestSettings
+    wanted: dict[str, Any],
+    levels: Sequence[str] | None,
+    said: Mapping[str, bool],
+    made: RequestSettings,
+    *,
+    thinks_unasked: bool,
 ) -> None:
-    """Of a model that has other levels of effort the nearest one is asked for, of one that has none no effort."""
+    """Of a model that has other levels of effort the nearest one is asked for, of one that has none no effort. One that
+    thinks only when it is asked to is not asked for the least of its levels where none was wanted."""
     asked = wanted.get("effort")
     if asked is None:
         return
-    if asked not in EFFORTS or said.get("effort") is False or (levels is not None and not levels):
+    if asked == "none" and levels and "none" not in levels and not thinks_unasked:
+        del wanted["effort"]
+    elif asked not in EFFORTS or said.get("effort") is False or (levels is not None and not levels):
         del wanted["effort"]
         if asked != "none":
             made.leave("effort")
@@ -108,10 +129,18 @@ def _fit_claude(wanted: dict[str, Any], made: RequestSettings) -> None:
         del wanted["top_p"]
 
 
-def _fit_thinking(wanted: dict[str, Any], mapped: dict[str, Any], made: RequestSettings) -> None:
-    """Where effort is a number of tokens, it has to leave some of the answer's: half of them are for thinking."""
+def _fit_thinking(
+    wanted: dict[str, Any], mapped: dict[str, Any], row: Mapping[str, Any], made: RequestSettings
+) -> None:
+    """Where effort is a number of tokens, it has to leave some of the answer's: half of them are for thinking. Where
+    nobody said how long an answer may be, it stays as long as without effort: the library would shorten it."""
     thinking, most = mapped.get("thinking"), wanted.get("max_tokens")
     budget = thinking.get("budget_tokens") if isinstance(thinking, dict) else None
+    if isinstance(budget, int) and most is None:
+        longest = row.get("max_output_tokens")
+        if isinstance(longest, int) and longest > budget:
+            wanted["max_tokens"] = longest
+        return
     if not isinstance(budget, int) or not isinstance(most, int) or budget < most:
         return
     if most < 2 * LEAST_THINKING:
@@ -128,7 +157,8 @@ def _refusal(name: str, provider: str, said: Mapping[str, bool], row: Mapping[st
     elsewhere = (name == "region" and provider not in REGIONAL) or (name == "top_k" and provider not in TOP_K)
     newer = row.get("mode") == "responses" and name in _NO_RESPONSES
     fixed = name in _CHANCE and row.get("supports_sampling_params") is False
-    if elsewhere or newer or fixed:
+    endless = name == "stop" and provider == "xai" and row.get("supports_reasoning") is True
+    if elsewhere or newer or fixed or endless:
         return ""
     return "not while it thinks" if name in _CHANCE and thinks else None
 

@@ -1,10 +1,12 @@
 """Settings of a request as they really arrive: the client over a real host, at a server of ours in every format."""
 
+import contextlib
 import json
 from typing import Any
 
 import pytest
 
+from desktop.domain.errors import ModelError
 from desktop.domain.model_settings import ModelSettings
 from desktop.domain.models import Connection, ModelRef, SettingsLeftOut
 from desktop.domain.runs.cancellation import CancellationToken
@@ -22,10 +24,12 @@ ALL = ModelSettings(0.5, 0.9, 40, 4000, 7, ("END", "STOP"), "high")
 NOT_WHILE_IT_THINKS = {f"{name} (not while it thinks)" for name in ("temperature", "top_p", "top_k")}
 NEAREST_TO_MAX = ("effort max (high is the nearest it has)",)
 CHANCE = {"temperature": 0.5, "top_p": 0.9}
+ANSWERED: dict[str, Any] = {"steps": [{"text": "Hi"}, {"finish": "stop"}]}
 
 
 def connected(provider: ProviderSpace, kind: str) -> Connection:
-    path = {"openai": "/v1", "openai_compatible": "/v1", "openrouter": "/api/v1", "groq": "/v1"}.get(kind, "")
+    versioned = dict.fromkeys(("openai", "openai_compatible", "groq", "xai"), "/v1")
+    path = {**versioned, "openrouter": "/api/v1"}.get(kind, "")
     options = {"region": "eu-central-1"} if kind == "bedrock" else {}
     return Connection(kind, kind, kind.title(), provider.base_url + path, "key", options)
 
@@ -205,6 +209,22 @@ async def test_what_a_model_does_not_take_is_told_once_a_chat(host: ChildProcess
 
 
 @pytest.mark.spec("R-MOD-1")
+async def test_what_is_left_out_is_told_with_the_answer_where_the_first_try_failed(
+    host: ChildProcess, provider: ProviderSpace
+) -> None:
+    models = models_over(host, connected(provider, "openai"))
+    asked = request("openai/gpt-4o", settings=ModelSettings(top_k=3))
+    provider.rounds({"status": 503, "body": {"error": {"message": "later"}}}, {"steps": [{"text": "Hi"}]}, ANSWERED)
+    told: list[list[str]] = []
+    for _ in range(3):
+        told.append([])
+        with contextlib.suppress(ModelError):
+            async for item in models.client.stream(asked, meta()):
+                told[-1].append(type(item).__name__)
+    assert told == [[], ["SettingsLeftOut", "TextDelta"], ["TextDelta", "Finished"]]
+
+
+@pytest.mark.spec("R-MOD-1")
 async def test_the_region_is_the_one_that_was_said_and_nothing_but_a_region(
     host: ChildProcess, provider: ProviderSpace
 ) -> None:
@@ -256,6 +276,32 @@ async def test_no_setting_can_redirect_a_key(host: ChildProcess, provider: Provi
             ("effort (an answer of 500 tokens has no room for it)",),
         ),
         ("anthropic", "claude-opus-4-7", ModelSettings(temperature=0.2), {}, ("temperature",)),
+        ("anthropic", "claude-sonnet-4-5", ModelSettings(effort="none", temperature=0.3), {"temperature": 0.3}, ()),
+        (
+            "anthropic",
+            "claude-sonnet-4-5",
+            ModelSettings(effort="high"),
+            {"thinking": {"type": "enabled", "budget_tokens": 4096}},
+            (),
+        ),
+        (
+            "gemini",
+            "gemini-2.5-flash",
+            ModelSettings(effort="none"),
+            {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0, "includeThoughts": False}}},
+            (),
+        ),
+        (
+            "gemini",
+            "gemini-2.5-pro",
+            ModelSettings(effort="none"),
+            {"generationConfig": {"thinkingConfig": {"thinkingBudget": 1024, "includeThoughts": True}}},
+            ("effort none (low is the nearest it has)",),
+        ),
+        ("gemini", "gemini-99-new", ModelSettings(effort="max"), None, NEAREST_TO_MAX),
+        ("ollama", "qwen3:30b", ModelSettings(effort="max"), {"think": True}, NEAREST_TO_MAX),
+        ("vllm", "some-model", ModelSettings(effort="max"), {"reasoning_effort": "high"}, NEAREST_TO_MAX),
+        ("xai", "grok-4.3", ModelSettings(effort="high", stop=("END",)), {"reasoning_effort": "high"}, ("stop",)),
     ],
 )
 @pytest.mark.spec("R-MOD-1")
@@ -265,10 +311,11 @@ async def test_what_a_model_takes_in_part_is_fitted_to_it(
     kind: str,
     model: str,
     settings: ModelSettings,
-    arrived: dict[str, Any],
+    arrived: dict[str, Any] | None,
     left: tuple[str, ...],
 ) -> None:
-    assert await sent(host, provider, kind, model, settings) == (arrived, left)
+    found, told = await sent(host, provider, kind, model, settings)
+    assert (found if arrived is not None else None, told) == (arrived, left)
 
 
 # -- what a promised value is held to
@@ -367,3 +414,26 @@ async def test_what_a_person_corrects_stands_over_the_list_and_the_server(
     }
     (told,) = (item.settings for item in items if isinstance(item, SettingsLeftOut))
     assert told == ("effort high (low is the nearest it has)", "seed")
+
+
+@pytest.mark.spec("R-MOD-1")
+async def test_a_correction_that_is_taken_back_holds_no_longer(host: ChildProcess, provider: ProviderSpace) -> None:
+    said = ["openai/gpt-4o seed=no schema=no"]
+    provider.local(list={"body": {"data": [{"id": "gpt-4o"}]}})
+    models = build(
+        host,
+        Secrets(key=KEY),
+        lambda: [connected(provider, "openai")],
+        addresses=LocalAddresses({}),
+        corrections=lambda: said,
+    )
+    ref = ModelRef("openai", "gpt-4o")
+
+    async def listed() -> tuple[bool | None, bool | None]:
+        takes = next(model.takes for model in await models.catalogue.models() if model.ref == ref)
+        return takes.settings.get("seed"), takes.structured
+
+    assert await listed() == (False, False)
+    said.clear()
+    assert models.catalogue.traits(ref).settings.get("seed") is None
+    assert await listed() == (None, True)
