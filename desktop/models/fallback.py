@@ -11,11 +11,13 @@ from desktop.domain.errors import ModelContextTooLong, ModelError, ModelRateLimi
 from desktop.domain.models import (
     AnsweredInstead,
     Connection,
+    HeldToSchemas,
     ModelClient,
     ModelRef,
     ModelRequest,
     SettingsLeftOut,
     StreamItem,
+    nothing_holds,
 )
 from desktop.domain.runs.meta import RunMeta
 from desktop.domain.web.nearness import is_local_address
@@ -37,16 +39,23 @@ class FallbackClient:
     """Implements ``ModelClient`` around another one: while nothing of an answer has come, the next model of ``chain``
     is asked. ``chain`` is the person's list as it is now. The first model's failure is the one that is raised where
     none of them can answer; asking again is up to whoever asked. A smaller window of another model is passed over, its
-    wrong key is not.
+    wrong key is not. A schema goes only to a model that is ``held`` to it, as any other may refuse it; the words of the
+    prompt ask for the same.
     """
 
     def __init__(
-        self, client: ModelClient, connections: Connections, chain: Chain, has_price: Callable[[ModelRef], bool]
+        self,
+        client: ModelClient,
+        connections: Connections,
+        chain: Chain,
+        has_price: Callable[[ModelRef], bool],
+        held: HeldToSchemas = nothing_holds,
     ) -> None:
         self._client = client
         self._connections = connections
         self._chain = chain
         self._has_price = has_price
+        self._held = held
 
     async def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
         """The items of the first model that answers, ``AnsweredInstead`` before them where it is another one."""
@@ -54,7 +63,7 @@ class FallbackClient:
         for ref in (request.model, *self._others(request.model, meta)):
             begun = False
             head: list[StreamItem] = [] if failed is None else [_instead(request.model, ref, failed)]
-            items: Any = self._client.stream(replace(request, model=ref), meta)
+            items: Any = self._client.stream(await self._for(ref, request), meta)
             try:
                 async with aclosing(items):
                     async for item in items:
@@ -73,6 +82,14 @@ class FallbackClient:
                 meta.cancellation.check()
         if failed is not None:
             raise failed
+
+    async def _for(self, ref: ModelRef, request: ModelRequest) -> ModelRequest:
+        """The request as this model is asked it."""
+        if ref == request.model:
+            return request
+        schema = request.answer_schema
+        held = schema is not None and await self._held(ref, with_tools=bool(request.tools))
+        return replace(request, model=ref, answer_schema=schema if held else None)
 
     def _others(self, asked: ModelRef, meta: RunMeta) -> Sequence[ModelRef]:
         """Which models may be asked instead, in order. What is meant for this computer never leaves it, and a run whose

@@ -2,7 +2,8 @@
 
 A round is a list of steps, plain JSON, the same for every format:
 ``{"text": str}``, ``{"reasoning": str}``, ``{"call": {"index", "id", "name", "arguments"}}``, ``{"finish": str}``,
-``{"usage": {"input", "output", "cached", "written", "reasoning"}}``. Where a provider signs: ``{"signature": str}`` of
+``{"usage": {"input", "output", "cached", "written", "reasoning"}}`` (in OpenAI's format with ``"told"``: fields as
+they stand). Where a provider signs: ``{"signature": str}`` of
 the thinking before it (with Gemini: of the call after it), ``{"redacted": str}``, thinking that it does not show.
 Steps about the socket are in provider.py.
 """
@@ -56,7 +57,7 @@ class OpenAI:
         return self._chunk({"tool_calls": [entry]})
 
     @staticmethod
-    def _usage(usage: Mapping[str, int]) -> dict[str, Any]:
+    def _usage(usage: Mapping[str, Any]) -> dict[str, Any]:
         given, made = usage.get("input", 0), usage.get("output", 0)
         return {
             "prompt_tokens": given,
@@ -64,6 +65,7 @@ class OpenAI:
             "total_tokens": given + made,
             "prompt_tokens_details": {"cached_tokens": usage.get("cached", 0)},
             "completion_tokens_details": {"reasoning_tokens": usage.get("reasoning", 0)},
+            **usage.get("told", {}),
         }
 
     def closing(self) -> bytes:

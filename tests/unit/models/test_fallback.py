@@ -160,6 +160,39 @@ async def test_what_a_model_left_out_that_then_failed_is_not_said() -> None:
     ]
 
 
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize("holds", [True, False])
+async def test_a_schema_goes_to_another_model_only_where_that_is_held_to_it(holds: bool) -> None:
+    script = Script(AWAY, last=says('{"n": 1}'))
+    asked: list[tuple[str, bool]] = []
+
+    async def held(ref: ModelRef, *, with_tools: bool) -> bool:
+        asked.append((str(ref), with_tools))
+        return holds
+
+    known = Connections(lambda: CONNECTIONS, LocalAddresses({}))
+    client = FallbackClient(script, known, lambda: ["far/b"], lambda _ref: True, held)
+    tool = {"name": "t", "description": "d", "parameters": {"type": "object", "properties": {}}}
+    answerer = Answerer(client, retry=RetryPolicy(retries=0))
+    await answerer.ask(request("cloud/a", answer_schema=SCHEMA, tools=(tool,)), meta(), lambda _event: None)
+    first, second = script.requests
+    assert (first.answer_schema, second.answer_schema) == (SCHEMA, SCHEMA if holds else None)
+    assert asked == [("far/b", True)]
+
+
+async def test_a_server_that_refuses_schemas_answers_instead_of_one_that_is_held_to_them(world: World) -> None:
+    world.first.rounds(BUSY)
+    answerer = Answerer(world.models.client, retry=RetryPolicy(retries=0))
+    answer = await answerer.ask(request(FIRST, answer_schema=SCHEMA), meta(), lambda _event: None)
+    assert answer.message.text == "I am the other one."
+    (body,) = [one["body"] for one in world.second.requests() if one.get("body")]
+    assert "response_format" not in body
+    sent = [one["body"] for one in world.first.requests() if one.get("body")]
+    assert "output_format" in sent[-1]
+
+
 async def test_where_nobody_can_answer_the_first_failure_is_told(world: World) -> None:
     world.first.rounds(BUSY)
     for space in (world.second, world.third):

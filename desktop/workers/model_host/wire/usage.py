@@ -16,6 +16,7 @@ def usage(library: Any, response: Any, params: Mapping[str, Any], answered: str)
     }
     if not any(counts.values()):
         return None
+    counts["completion_tokens"] += _thought_apart(reports[-1])
     used = _UsedTokens(reports, counts)
     names = _names(params, answered) if params.get("priced") else ()
     return {
@@ -27,6 +28,13 @@ def usage(library: Any, response: Any, params: Mapping[str, Any], answered: str)
         "cost": used.cost(library, names, told=params.get("provider") == "openrouter") if names else None,
         "saved": used.saved(library, names) if names else None,
     }
+
+
+def _thought_apart(report: Any) -> int:
+    """Tokens of thinking that a provider (xAI) counts beside the answer's and not among them: the sum says so."""
+    thought = _count(getattr(report, "completion_tokens_details", None), "reasoning_tokens")
+    beside = sum(_count(report, name) for name in ("prompt_tokens", "completion_tokens")) + thought
+    return thought if _count(report, "total_tokens") == beside else 0
 
 
 class _UsedTokens:
@@ -42,10 +50,21 @@ class _UsedTokens:
     def cost(self, library: Any, names: Sequence[str], *, told: bool) -> float | None:
         """USD, as the provider says it where it does (``told``), or by the library's table; None when neither knows
         the model."""
-        said = getattr(self._last, "cost", None)
-        known = float(said) if isinstance(said, (int, float)) and said > 0 else None
+        known = self._told(zero=told)
         reckoned = None if told and known is not None else self._by_table(library, names)
         return known if reckoned is None else reckoned
+
+    def _told(self, *, zero: bool) -> float | None:
+        """What the provider says of the cost: its own, and what another one bills for it with the person's own key
+        there. ``zero``: to say that it cost nothing is to say something."""
+        said = getattr(self._last, "cost", None)
+        if isinstance(said, bool) or not isinstance(said, (int, float)) or said < 0:
+            return None
+        more = _field(getattr(self._last, "cost_details", None), "upstream_inference_cost")
+        own_key = getattr(self._last, "is_byok", None) is True
+        elsewhere = more if own_key and isinstance(more, (int, float)) and more > 0 else 0.0
+        whole = float(said) + float(elsewhere)
+        return whole if whole > 0 or zero else None
 
     def saved(self, library: Any, names: Sequence[str]) -> float | None:
         """By the table: what the same tokens had cost without a cache, less what they cost with it."""
@@ -64,6 +83,7 @@ class _UsedTokens:
         try:
             whole = library.Usage(
                 **self._counts,
+                total_tokens=sum(self._counts.values()),
                 prompt_tokens_details={"cached_tokens": cached, "cache_creation_tokens": written},
                 completion_tokens_details=getattr(self._last, "completion_tokens_details", None),
                 cache_read_input_tokens=cached,
@@ -73,6 +93,10 @@ class _UsedTokens:
         except Exception:  # the boundary of a foreign library: it raises a bare one for a model it has no price for
             return None
         return cost if cost > 0 else None
+
+
+def _field(record: Any, name: str) -> Any:
+    return record.get(name) if isinstance(record, Mapping) else getattr(record, name, None)
 
 
 def _count(record: Any, name: str) -> int:
