@@ -175,6 +175,7 @@ class AgentTurn:
             services.steering,
             spec.limit,
             services.meant,
+            spec.token_scale,
             LoopConfig(limit=spec.limit(given.begun), begun=given.begun, cut=given.unjudged),
         )
         requests = RoundRequests(spec, services, self._meta, given)
@@ -262,7 +263,8 @@ class RoundRequests:
         answer = await ask_within(services.layers, services.answerer, request, self._meta, lambda _event: None)
         message = answer.message
         if services.budget is not None:
-            services.budget.consume(message.usage, rounds=0, estimate=estimate_of(request, message))
+            estimate = estimate_of(request, message, self._spec.token_scale())
+            services.budget.consume(message.usage, rounds=0, estimate=estimate)
         if message.usage is not None:
             await services.recorder.spent(message.usage)
         return answer

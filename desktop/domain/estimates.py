@@ -58,9 +58,10 @@ def has_media(request: ModelRequest) -> bool:
     return any(isinstance(one, MediaBlock) or (isinstance(one, ToolResultBlock) and one.media) for one in blocks)
 
 
-def estimate_of(request: ModelRequest, answer: ChatMessage) -> Usage | None:
-    """What an answer is to cost a budget whose server told nothing of it; None: it has told, or there is no answer."""
+def estimate_of(request: ModelRequest, answer: ChatMessage, scale: float = 1.0) -> Usage | None:
+    """What an answer is to cost a budget whose server told nothing of it; None: it has told, or there is no answer.
+    ``scale``: how many of the model's tokens an estimated one is."""
     told = answer.usage
     if not answer.blocks or (told is not None and (told.input_tokens or told.output_tokens)):
         return None
-    return Usage(estimate_request(request), estimate(answer))
+    return Usage(round(estimate_request(request) * scale), round(estimate(answer) * scale))

@@ -142,6 +142,7 @@ class ThreadRepository:
             ).rowcount
             if done < _PURGE:
                 connection.execute("UPDATE job_runs SET thread_id = '' WHERE thread_id = ?", (thread_id,))
+                connection.execute("DELETE FROM state WHERE substr(key, instr(key, ':') + 1) = ?", (thread_id,))
                 connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,))
             return done < _PURGE
 

@@ -125,8 +125,9 @@ def test_a_run_that_cannot_begin_says_why_and_no_more(
 
 
 @pytest.mark.spec("R-MOD-1", "R-MOD-2")
+@pytest.mark.parametrize("usual", ["gone/none", "''"], ids=["a default that is gone", "no default"])
 def test_settings_of_the_command_line_reach_a_provider_over_those_of_a_skill(
-    tmp_path: Path, provider: ProviderSpace
+    tmp_path: Path, provider: ProviderSpace, usual: str
 ) -> None:
     home = Home(tmp_path / "h")
     below = "{model: lab/m, seed: 3, temperature: 0.1}"
@@ -137,7 +138,7 @@ def test_settings_of_the_command_line_reach_a_provider_over_those_of_a_skill(
     (home.path / "agents").mkdir()
     (home.path / "agents" / "w.yaml").write_text(agent)
     lab = f"{{id: lab, provider: openai_compatible, title: Lab, base_url: '{provider.openai_url}'}}"
-    (home.path / "config.yaml").write_text(f"models:\n  default: gone/none\n  connections: [{lab}]\n")
+    (home.path / "config.yaml").write_text(f"models:\n  default: {usual}\n  connections: [{lab}]\n")
     for name in ("w_agent", "works"):
         done = home.run(name, "Go", "--set", "temperature=0.5", "--effort", "high")
         assert (done.returncode, done.stdout) == (0, "Hello there.\n"), done.stderr

@@ -94,6 +94,8 @@ class RoundLoop:
     may change it while the loop is at work."""
     meant: Callable[[ToolCallBlock], Awaitable[ToolCallBlock]] | None = None
     """The call that was really asked for, where it came through another tool."""
+    token_scale: Callable[[], float] = lambda: 1.0
+    """How many of the model's tokens an estimated one is, as it was last learned."""
     config: LoopConfig = field(default_factory=LoopConfig)
     """Limits and options of the loop."""
 
@@ -181,7 +183,7 @@ class _LoopRun:
         if message.usage is not None:
             self._usage = self._usage.plus(message.usage)
         if loop.budget is not None:
-            loop.budget.consume(message.usage, estimate=estimate_of(request, message))
+            loop.budget.consume(message.usage, estimate=estimate_of(request, message, loop.token_scale()))
         if loop.recorder is not None:
             stored = await loop.recorder.message_finished(message)
         if message.blocks:

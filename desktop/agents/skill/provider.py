@@ -353,7 +353,7 @@ async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
     )
     answer = await _asked(host, request, call.meta)
     message = answer.message
-    host.budget.consume(message.usage, estimate=estimate_of(request, message))
+    host.budget.consume(message.usage, estimate=estimate_of(request, message, host.token_scale(request.model)))
     if answer.error is not None:
         raise answer.error
     host.asked(True)

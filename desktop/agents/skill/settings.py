@@ -103,6 +103,12 @@ def named_model(config: Mapping[str, Any]) -> ModelRef | None:
     return ref if ref.connection_id and ref.model else None
 
 
+def named_by(skill: SkillDef | None) -> ModelRef | None:
+    """The model that a skill names in its metadata, as ``model: {model: …}`` (C-20, R-SES-24); None: it names none."""
+    given = skill.metadata.get("model") if skill is not None else None
+    return named_model(given if isinstance(given, Mapping) else {"model": given})
+
+
 def standing(skill: SkillDef | None, name: str) -> str:
     """The skill in words, with the file and line where a value of its ``model`` is wrong, as far as that is known."""
     wrong = next((one for one in skill.problems if one.code == "key.value"), None) if skill is not None else None

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from desktop.agents.skill.host import Host
 from desktop.app.home.folder import home_path
+from desktop.domain.models import ModelRef
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.outside.calls import OutsideCalls
 from desktop.services.outside.offered import OutsideTools
@@ -27,7 +28,7 @@ def outside_calls(
     skills: SkillWorld,
     gate: PermissionGate,
     owner: TaskOwner,
-    host: Callable[[], Host | None],
+    host: Callable[[ModelRef | None], Host | None],
 ) -> OutsideCalls:
     """The service; what a person switches off ends at once."""
 

@@ -250,8 +250,8 @@ async def _services(
     mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, keys, log)
     agents = AgentServices(agent_files, settings, boundary.tools, skills, owner, boundary.recorder.tidy)
 
-    def host() -> Host | None:
-        return _host(runtime, model or settings.current.models.default)
+    def host(own: ModelRef | None) -> Host | None:
+        return _host(runtime, model or settings.current.models.default or str(own or ""))
 
     return Services(
         home=home,
@@ -281,6 +281,7 @@ async def _services(
         efforts=efforts,
         thread_modes=thread_modes,
         windows=known_windows,
+        token_scales=scales,
         models=models,
         skills=skills,
         gate=gate,
@@ -362,12 +363,12 @@ async def _jobs(
     jobs = JobService(runtime, service, around)
     await jobs.open()
     boundary.tools.register(ScheduleCreate(jobs))
-    boundary.tools.register(SkillRegister(lambda: _skill_service(runtime, home, lambda: None)))
+    boundary.tools.register(SkillRegister(lambda: _skill_service(runtime, home, lambda _own: None)))
     runtime.skills.shown.refresh()
     return jobs
 
 
-def _skill_service(runtime: Runtime, home: Path, host: Callable[[], Host | None]) -> SkillService:
+def _skill_service(runtime: Runtime, home: Path, host: Callable[[ModelRef | None], Host | None]) -> SkillService:
     return skills_editing.SkillService(
         runtime.skills, runtime.pipeline, runtime.agents, mine=home / "skills", trash=home / "data" / DELETED, host=host
     )

@@ -39,6 +39,7 @@ from desktop.services.threads.context import ContextService
 from desktop.services.threads.modes import ThreadModes
 from desktop.services.turns.agent_choices import Efforts, ToolModes
 from desktop.services.turns.known_windows import KnownWindows
+from desktop.services.turns.token_scales import TokenScales
 from desktop.settings import SettingsService
 from desktop.skills.catalogue.watch import FolderWatch
 from desktop.store import Store
@@ -109,6 +110,8 @@ class Services:
     """Whether calls of a thread ask each time, or only at the edge of its folder."""
     windows: KnownWindows
     """The known context windows of models."""
+    token_scales: TokenScales
+    """How many of each model's tokens an estimated one is."""
     models: ModelServices
     """The model client, the catalogue and the connections."""
     agents: AgentBook

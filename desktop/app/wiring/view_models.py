@@ -136,6 +136,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     given = _given(services, bridge)
     chat.read_in = given.read
     chat.model_titles = lambda ref: _described(setup, services, ref)
+    chat.token_scale = lambda ref: services.token_scales(ModelRef.parse(ref))
     threads = ThreadsViewModel(services.chats, bridge, board)
     threads.closed_of = services.projects.closed
     context = ContextViewModel(services.context, bridge, lambda: services.settings.current.chat.summaries)

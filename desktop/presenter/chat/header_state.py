@@ -17,11 +17,14 @@ def meters_of(
     chosen_model: str,
     agent_titles: Mapping[str, str],
     describe: Callable[[str], tuple[str, int | None]],
+    measured: int = 0,
     estimate: int = 0,
+    scale: Callable[[str], float] = lambda _model: 1.0,
 ) -> Meters:
     """Agent, model, context, tokens, cost. ``describe`` gives a model's name and window; unknown stays unknown.
 
-    ``estimate`` (tokens) stands for the context until a request of this start has measured it.
+    Until a request of this start has measured the context, what an earlier one ``measured`` stands for it, else the
+    ``estimate`` of what is shown, with as many of the model's tokens to an estimated one as ``scale`` says.
     """
     model = (record.model if record and record.model else "") or chosen_model
     agent = record.agent if record else chosen_agent
@@ -33,13 +36,14 @@ def meters_of(
         agent_title=agent_titles.get(agent, agent),
         model=model,
         model_title=title,
-        context_used=live.context_used or estimate,
+        context_used=live.context_used or measured or round(estimate * scale(model)),
         context_window=live.context_window or window,
         tokens=tokens,
         cost=usage.cost_usd if usage and tokens else 0.0,
         used=usage,
         compacting=live.compacted,
         dropped=live.dropped,
+        token_scale=scale(model),
     )
 
 

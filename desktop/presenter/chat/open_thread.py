@@ -85,6 +85,7 @@ class OpenThread(QObject):
         self._chosen_project = ""
         self.chosen_mode: ThreadMode = "ask"
         self.model_titles: Callable[[str], tuple[str, int | None]] = lambda ref: (ref.partition("/")[2] or ref, None)
+        self.token_scale: Callable[[str], float] = lambda _ref: 1.0
         board.answer_changed.connect(self._answer_changed)
         board.answer_grew.connect(self._answer_grew)
         board.state_changed.connect(self._board_changed)
@@ -109,9 +110,10 @@ class OpenThread(QObject):
     @property
     def meters(self) -> Meters:
         """What the header shows."""
-        live, known = self._board.state(self._thread_id), self._measured or self._estimate
+        live, known = self._board.state(self._thread_id), (self._measured, self._estimate)
         chosen = self._chosen_agent, self._chosen_model
-        return meters_of(self._record, live, *chosen, self._board.titles, self.model_titles, known)
+        titles, scale = (self._board.titles, self.model_titles), self.token_scale
+        return meters_of(self._record, live, *chosen, *titles, *known, scale)
 
     @property
     def run_state(self) -> RunState:

@@ -33,6 +33,8 @@ class Meters:
     """Some messages are neither sent nor in a summary."""
     used: Usage | None = None
     """What was used in this thread so far, all of it."""
+    token_scale: float = 1.0
+    """How many of the model's tokens an estimated one is, as it was last learned."""
 
 
 @dataclass(frozen=True, slots=True)

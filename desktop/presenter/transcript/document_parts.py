@@ -14,9 +14,10 @@ DOCUMENT = "open-document:"
 """Begins the action that shows a document; its name follows, or a place in it."""
 
 
-def document_facts(block: DocumentBlock) -> str:
-    """How much it is, and what of it a model has read: ``18 pages, 9.4k tokens``."""
-    tokens = f"{human_count(len(block.text) // CHARACTERS_PER_TOKEN)} tokens"
+def document_facts(block: DocumentBlock, scale: float = 1.0) -> str:
+    """How much it is, and what of it a model has read: ``18 pages, 9.4k tokens``. ``scale``: how many of the model's
+    tokens an estimated one is."""
+    tokens = f"{human_count(round(len(block.text) * scale) // CHARACTERS_PER_TOKEN)} tokens"
     return f"{amount_of(block.count, block.unit)}, {'the first ' if block.more else ''}{tokens}"
 
 

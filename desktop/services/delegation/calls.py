@@ -16,6 +16,7 @@ from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import TextBlock
+from desktop.domain.model_settings import UNSAID, ModelSettings
 from desktop.domain.runs.agent import AgentOutcome
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.supervision import Supervision
@@ -31,6 +32,7 @@ from desktop.services.delegation.place import AgentPlace
 from desktop.services.delegation.resuming import Begun, begun_by, end_of, ended_before
 from desktop.services.delegation.retention import CHILD, KEPT, RUN, ChildThreads
 from desktop.services.skills.side_prompt import prompt_skill
+from desktop.services.threads.service import settings_key
 from desktop.services.turns.endings import Ending, failed
 from desktop.services.turns.run_frame import CalledBy
 from desktop.services.turns.runtime import Runtime
@@ -180,7 +182,7 @@ class AgentCalls:
         message, prompt_text = await self._asked(agent, args, call)
         thread_id, model = place.thread_id, await self._model(agent, host, place)
         if begun is None:
-            await self._runtime().store.threads.create(record=_thread(agent, place, message, model, call.meta.project))
+            await self._new_thread(_thread(agent, place, message, model, call.meta.project), host.settings)
         else:
             message = begun.message
         meta = call.meta.called(thread_id, place.token, place.supervision)
@@ -196,6 +198,13 @@ class AgentCalls:
             call_key=call.meta.call,
         )
         return CalledAgent(agent, thread_id, message, str(host.model), place.token, above, begun)
+
+    async def _new_thread(self, record: ThreadRecord, said: ModelSettings) -> None:
+        """The child's thread, with what was ``said`` for its caller's chat: a person may go on with it there."""
+        store = self._runtime().store
+        await store.threads.create(record=record)
+        if said != UNSAID:
+            await store.state.put(key=settings_key(record.thread_id), value=said.plain())
 
     async def _model(self, agent: AgentDefinition, host: Host, place: AgentPlace) -> str:
         """What its prompt's skill names, else the caller's (C-20); of two sides each finds its own."""

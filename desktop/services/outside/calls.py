@@ -10,9 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
+from desktop.agents.skill.settings import named_by
 from desktop.domain.ids import new_id
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock
+from desktop.domain.models import ModelRef
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.meta import RunMeta
 from desktop.domain.text.outside import OutsideText
@@ -52,7 +54,7 @@ class OutsideCalls:
         world: SkillWorld,
         pipeline: Pipeline,
         owner: TaskOwner,
-        host: Callable[[], Host | None],
+        host: Callable[[ModelRef | None], Host | None],
         forget: Callable[[str], None],
     ) -> None:
         self.tools = tools
@@ -93,7 +95,7 @@ class OutsideCalls:
             said = given.pop("message")
         everything = AllowedList.of(f"* {tool.spec.name}")
         inherited: dict[str, Any] = {PERMISSIONS: everything, "rootContextId": run_id}
-        host = self._host()
+        host = self._host(named_by(self._world.fabric.find_cached(tool.spec.name)[1]))
         if host is not None:
             inherited[HOST] = replace(host, terms=replace(host.terms, kept="permanent"))
         root = Invocation(RunMeta(run_id, token, ""), inherited=inherited, shared=self._world.shared)

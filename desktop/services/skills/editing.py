@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
+from desktop.agents.skill.settings import named_by
 from desktop.domain.approval.judgement import Category
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import KnownError, NotFound
@@ -22,6 +23,7 @@ from desktop.domain.ids import new_id
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock, Usage
 from desktop.domain.model_settings import UNSAID, ModelSettings
+from desktop.domain.models import ModelRef
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.events import EventSink
 from desktop.domain.runs.meta import RunMeta
@@ -132,7 +134,7 @@ class SkillCall:
 
 class SkillService:
     """``mine`` is the folder of the person's own skills; ``trash`` keeps what was deleted; ``host`` lends a model to a
-    markdown skill that is tried, or is None when no model is chosen."""
+    markdown skill that is tried: the one that it is called with where none is chosen, or None without any."""
 
     def __init__(
         self,
@@ -142,7 +144,7 @@ class SkillService:
         *,
         mine: Path,
         trash: Path,
-        host: Callable[[], Host | None] = lambda: None,
+        host: Callable[[ModelRef | None], Host | None] = lambda _own: None,
     ) -> None:
         self._world = world
         self._pipeline = pipeline
@@ -357,7 +359,8 @@ class SkillService:
         the token to stop it."""
         run_id, token = new_id(), CancellationToken()
         everything = AllowedList.of(f"* {name}")
-        host = self._host()
+        _, skill = self._world.fabric.find_cached(ref or name)
+        host = self._host(named_by(skill))
         inherited: dict[str, Any] = {PERMISSIONS: everything, "rootContextId": run_id}
         if host is not None:
             host = inherited[HOST] = replace(host, settings=settings, request=settings)

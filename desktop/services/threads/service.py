@@ -22,6 +22,11 @@ from desktop.store import Store
 from desktop.supervision.bus import Bus
 
 
+def settings_key(thread_id: str) -> str:
+    """Where the settings of a thread's model are kept."""
+    return f"settings:{thread_id}"
+
+
 class ThreadService:
     """Reads and small writes; every write is told on the bus as ``ThreadChanged``. Errors are the store's.
 
@@ -153,12 +158,12 @@ class ThreadService:
 
     async def model_settings(self, thread_id: str) -> ModelSettings:
         """What was said for this thread of how its model is to answer: it stands over what its agent says."""
-        kept = await self._store.state.get(key=f"settings:{thread_id}", default={})
+        kept = await self._store.state.get(key=settings_key(thread_id), default={})
         return read_settings(kept)[0] if isinstance(kept, Mapping) else UNSAID
 
     async def set_model_settings(self, thread_id: str, given: ModelSettings) -> None:
         """Replace them; they hold from the next run on."""
-        await self._store.state.put(key=f"settings:{thread_id}", value=given.plain())
+        await self._store.state.put(key=settings_key(thread_id), value=given.plain())
         self._changed(thread_id, "settings")
 
     # -- drafts -------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from desktop.agents.skill.discovery import Visible, not_itself, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
 from desktop.agents.skill.provider_port import is_bundled
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
-from desktop.agents.skill.settings import PolicySettings, ToolMode, named_model
+from desktop.agents.skill.settings import PolicySettings, ToolMode, named_by, named_model
 from desktop.domain.definitions import SideDefinition, SideName
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.files.work_place import WorkPlace
@@ -356,11 +356,9 @@ async def _fitting(
 
 
 def own_model(skill: SkillDef | None) -> str:
-    """``connection/model`` that a prompt's skill names in its metadata, as ``model: {model: …}`` (C-20, R-SES-24);
-    "" for none. It holds where a person chose no other."""
-    given = skill.metadata.get("model") if skill is not None else None
-    ref = named_model(given if isinstance(given, Mapping) else {"model": given})
-    return str(ref) if ref is not None else ""
+    """``connection/model`` that a prompt's skill names in its metadata; "" for none. It holds where a person chose no
+    other."""
+    return str(named_by(skill) or "")
 
 
 def model_of(side: SideDefinition, skill: SkillDef | None) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import time
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -94,7 +95,7 @@ class Streamer:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._windows = Windows()
-        self._wordless: set[tuple[str, str]] = set()
+        self._wordless: set[tuple[str, str, str]] = set()
 
     async def stream(self, call: WorkerCall) -> dict[str, Any]:
         """Stream one answer. Raises CallError with the codes of failures.py, and ``window.lost``."""
@@ -156,9 +157,12 @@ class Streamer:
         return {"stop": stop, "usage": used, "model": _model(response), "again": answer.seals.whole}
 
 
-def _place(call: WorkerCall) -> tuple[str, str]:
-    """Where a request goes: the address and the model."""
-    return str(call.params.get("base_url") or ""), str(call.params["model"])
+def _place(call: WorkerCall) -> tuple[str, str, str]:
+    """Where a request goes, and for whom: the address, the model, and the key, which itself is kept nowhere."""
+    params = call.params
+    whose = repr((params.get("key"), sorted((params.get("more") or {}).items()), params.get("options")))
+    digest = hashlib.sha256(whose.encode("utf-8", "surrogatepass")).hexdigest()
+    return str(params.get("base_url") or ""), str(params["model"]), digest
 
 
 def _seconds(params: Mapping[str, Any], name: str) -> float | None:

@@ -298,3 +298,17 @@ def test_offers_take_the_height_of_their_rows_and_of_the_keys_below_them_at_once
         assert offers.side.height() - offers.foot.geometry().bottom() <= theme.px(8)
         heights.append(offers.height())
     assert heights[1] < heights[3] < heights[0] < heights[2]
+
+
+@pytest.mark.spec("R-MOD-9")
+def test_a_chip_says_its_tokens_as_the_chosen_model_counts(composer):
+    composer.add_attachment(DocumentBlock("tide.pdf", "x" * 40_000, count=18))
+    assert "10.0k tokens" in chip_words(composer)
+    composer.show_meters(Meters(model="lab/m", token_scale=1.5))
+    assert "15.0k tokens" in chip_words(composer)
+    composer.show_meters(Meters(model="lab/other"))
+    assert "10.0k tokens" in chip_words(composer)
+
+
+def chip_words(composer: Composer) -> str:
+    return " ".join(chip.accessibleName() for chip in composer.chips.findChildren(AttachmentChip) if chip.isVisible())

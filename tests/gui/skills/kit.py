@@ -111,7 +111,7 @@ class SkillsBench:
             load_agents(ROOT / "resources" / "agents"),
             mine=self.mine,
             trash=self.home / "data" / "deleted",
-            host=self._host,
+            host=lambda _own: self._host(),
         )
         self.bridge = Bridge()
         self.bridge.failed.connect(self.broken.append)

@@ -1,6 +1,7 @@
 """Thinking over a real host, with providers of ours that refuse a tool round without it as the real ones do."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -191,6 +192,23 @@ async def test_openai_is_asked_what_it_thought_about_until_it_says_that_it_does_
         assert (await answer_to(models, asked("responses", user_message("Hi")))).text == "Done."
     bodies = [one["body"] for one in provider.requests() if one["outcome"] != "listed"]
     assert [body["reasoning"] for body in bodies] == [{"effort": "low", "summary": "auto"}, *[{"effort": "low"}] * 2]
+
+
+async def test_what_openai_refuses_to_one_key_it_is_asked_for_by_another(
+    host: ChildProcess, provider: ProviderSpace
+) -> None:
+    first, second = (
+        at("responses", provider, "first"),
+        replace(at("responses", provider, "second"), secret_name="access"),
+    )
+    models = models_over(host, first, second)
+    refused = {"status": 400, "body": {"error": {"message": "It must be verified to generate reasoning summaries."}}}
+    provider.rounds(refused, {"steps": [{"text": "Done."}, {"finish": "stop"}]})
+    for name in ("first", "second", "first"):
+        assert (await answer_to(models, asked("responses", user_message("Hi"), name=name))).text == "Done."
+    bodies = [one["body"] for one in provider.requests() if one["outcome"] != "listed"]
+    wordless, in_words = {"effort": "low"}, {"effort": "low", "summary": "auto"}
+    assert [body["reasoning"] for body in bodies] == [in_words, wordless, in_words, wordless]
 
 
 @every_maker

@@ -204,3 +204,14 @@ async def test_a_thread_has_no_project_but_the_one_that_was_chosen_for_it(store,
     assert (await store.threads.get(thread_id="t")).project == ""
     await store.threads.create(record=ThreadRecord("u", "Other", 50.0, 50.0, project="/home/me/report"))
     assert [found.project for found in await store.threads.list_all()] == ["/home/me/report", ""]
+
+
+async def test_what_was_kept_for_a_thread_goes_with_it(store):
+    for thread_id in ("x", "y"):
+        await store.threads.create(record=ThreadRecord(thread_id, "T", 1.0, 1.0, deleted_at=1.0))
+        for what in ("settings", "environment", "context"):
+            await store.state.put(key=f"{what}:{thread_id}", value={"seed": 1})
+    await store.state.put(key="x", value=1)
+    await store.threads.purge(thread_id="x")
+    kept = [await store.state.get(key=f"{what}:{of}", default=None) for of in "xy" for what in ("settings", "context")]
+    assert kept == [None, None, {"seed": 1}, {"seed": 1}]

@@ -49,6 +49,22 @@ async def test_a_chat_whose_server_tells_nothing_stops_too_and_its_panel_says_ab
         assert tokens_words(last).startswith("about ")
 
 
+@pytest.mark.spec("R-SUP-7", "R-MOD-9")
+async def test_what_is_charged_then_is_counted_as_the_model_is_known_to_count(tmp_path: Path) -> None:
+    charged: list[int] = []
+    for scale in (1.0, 2.0):
+        model = ScriptedModel([[{"text": "word " * 400}, *calls("list_directory", {"path": "."})], says("done")])
+        path = tmp_path / str(scale)
+        path.mkdir()
+        async with world(
+            path, model, FakeTool("list-directory"), supervised=True, token_scale=lambda _ref, by=scale: by
+        ) as w:
+            await w.ask(await w.thread(), "hello")
+            charged.append(told(w)[-1].input_tokens + told(w)[-1].output_tokens)
+    assert charged[1] == pytest.approx(2 * charged[0], abs=4)
+    assert charged[0] > 500
+
+
 @pytest.mark.spec("R-SUP-7")
 @pytest.mark.parametrize("usage", [Usage(-(10**9), -5, cost_usd=-5.0), Usage(10, 10, cost_usd=float("nan"))])
 def test_what_a_port_says_that_is_no_usage_neither_lowers_nor_disables_a_budget(usage):

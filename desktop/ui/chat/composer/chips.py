@@ -39,14 +39,15 @@ class ChipWords:
     image: ImageBlock | None = None
 
 
-def words_of(block: Block, newer: str = "") -> ChipWords:
-    """An attachment in words."""
+def words_of(block: Block, newer: str = "", scale: float = 1.0) -> ChipWords:
+    """An attachment in words. ``scale``: how many of the model's tokens an estimated one is."""
     if isinstance(block, GivenBlock):
-        tokens = f"{human_count(len(block.text) // CHARACTERS_PER_TOKEN)} tokens" if block.at else block.about
+        count = round(len(block.text) * scale) // CHARACTERS_PER_TOKEN
+        tokens = f"{human_count(count)} tokens" if block.at else block.about
         icon = "quote" if block.prompt else "retry" if newer else "server"
         return ChipWords(icon, f"{block.server}: {block.name}", "" if newer else tokens, newer)
     if isinstance(block, DocumentBlock):
-        return ChipWords("file", block.name, document_facts(block))
+        return ChipWords("file", block.name, document_facts(block, scale))
     if isinstance(block, FileBlock):
         return ChipWords("file", block.name, size_words(size_of(block.text)))
     if isinstance(block, ImageBlock):
@@ -54,16 +55,18 @@ def words_of(block: Block, newer: str = "") -> ChipWords:
     return ChipWords("file", getattr(block, "name", "") or "attachment")
 
 
-def chips_of(blocks: Sequence[Block], newer: Callable[[Block], str]) -> list[tuple[ChipWords, tuple[int, ...]]]:
+def chips_of(
+    blocks: Sequence[Block], newer: Callable[[Block], str], scale: float = 1.0
+) -> list[tuple[ChipWords, tuple[int, ...]]]:
     """What the chips show, each with the places of the blocks that go with it: pages that go along as pictures have one
     chip together, and go with their document. ``newer``: the words for a block of which the server has another
-    version."""
+    version, ``scale`` as in ``words_of``."""
     pages = pages_of(blocks)
     chips: list[tuple[ChipWords, tuple[int, ...]]] = []
     for place, block in enumerate(blocks):
         if place not in pages:
             own = [at for at in pages if isinstance(block, DocumentBlock) and _page_of(blocks[at]) == block.name]
-            chips.append((words_of(block, newer(block)), (place, *own)))
+            chips.append((words_of(block, newer(block), scale), (place, *own)))
         elif names := pages[place]:
             own = [at for at in pages if _page_of(blocks[at]) == _page_of(block)]
             image = block if isinstance(block, ImageBlock) else None

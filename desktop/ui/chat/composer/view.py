@@ -76,6 +76,7 @@ class Composer(QFrame):
         self.unknown_name: Callable[[str], str] = lambda _: ""
         """The name of no skill that a message begins with, or ""."""
         self._told = ""
+        self._scale = 1.0
         self.show_state(self._state)
 
     def _lay_out(self) -> None:
@@ -168,7 +169,9 @@ class Composer(QFrame):
         self.agent.setToolTip(plain_tip(f"{meters.agent_title}: choose the agent"))
         model = f"{meters.model_title}: choose the model" if meters.model_title else "Choose a model"
         self.model.setToolTip(plain_tip(f"{model} (Ctrl+M)"))
-
+        if meters.token_scale != self._scale:
+            self._scale = meters.token_scale
+            self._show_attachments()
         self.show_own(self._own)
 
     def show_own(self, agent: OtherAgentShown | None) -> None:
@@ -229,7 +232,7 @@ class Composer(QFrame):
         self._tell_draft()
 
     def _show_attachments(self) -> None:
-        chips = chips_of(self._attachments, self._newer_of)
+        chips = chips_of(self._attachments, self._newer_of, self._scale)
         self.chips.show_chips([words for words, _ in chips], lambda place: self._remove(*chips[place][1]))
         self.text.updateGeometry()
         self.updateGeometry()

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from desktop.domain.context import Account
+from desktop.domain.messages import TextBlock
 from desktop.domain.runs.events import ContextMeasured, ContextSummarising, RunStarted
+from desktop.domain.threads import MessageRecord
 from desktop.models.scripted import fails, says
 from desktop.presenter.transcript.items import NoticePart, ToolPart
 from desktop.presenter.transcript.live_threads import LiveThreads
@@ -326,3 +328,16 @@ async def test_search_finds_a_word_in_any_thread(make_page):
     page.threads.search("harbour")
     await page.until(lambda: found and found[-1], "a hit")
     assert found[-1][0].thread_id == page.chat.thread_id
+
+
+@pytest.mark.spec("R-MOD-9")
+async def test_before_a_request_the_context_is_estimated_as_the_chosen_model_counts(make_page) -> None:
+    page = await make_page()
+    thread = await page.service.create_thread(agent="assistant", model="lab/m")
+    block = TextBlock("x" * 4_000)
+    await page.service._store.messages.add(  # as an earlier start left it: nothing was measured
+        record=MessageRecord("m1", thread.thread_id, None, "user", (block,), 1.0)
+    )
+    page.chat.token_scale = {"lab/m": 1.5}.get
+    await page.open(thread.thread_id)
+    assert page.chat.meters.context_used == 1_500

@@ -143,7 +143,7 @@ async def test_text_for_a_model_is_worked_on_by_the_model_that_is_lent(tmp_path:
             runtime.agents,
             mine=tmp_path / "skills",
             trash=tmp_path / "trash",
-            host=lambda: host_of(runtime, ModelRef("test", "scripted"), BudgetTracker(runtime.budget)),
+            host=lambda _own: host_of(runtime, ModelRef("test", "scripted"), BudgetTracker(runtime.budget)),
         )
         bridge = Bridge()
         trials = SkillTrials(bench, bridge, lambda: "Scripted")

@@ -111,7 +111,7 @@ async def test_a_skill_that_a_person_calls_is_bound_like_a_run(tmp_path: Path) -
             runtime.agents,
             mine=tmp_path / "s",
             trash=tmp_path / "t",
-            host=lambda: host_of(runtime, ModelRef("test", "scripted"), runtime.tracker()),
+            host=lambda _own: host_of(runtime, ModelRef("test", "scripted"), runtime.tracker()),
         )
         outcome = await service.try_it("outer", {}, lambda _event: None).work
         assert outcome.result.is_error

@@ -95,7 +95,7 @@ async def test_a_skill_that_a_person_calls_never_waits(tmp_path: Path) -> None:
             w.runtime.agents,
             mine=tmp_path / "skills",
             trash=tmp_path / "t",
-            host=lambda: host_of(w.runtime, ref, w.runtime.tracker(), by="person"),
+            host=lambda _own: host_of(w.runtime, ref, w.runtime.tracker(), by="person"),
         )
         for _ in range(2):
             outcome = await service.try_it("worker", {}, lambda _event: None).work
