@@ -135,8 +135,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     chat.post = services.inboxes.post
     given = _given(services, bridge)
     chat.read_in = given.read
-    chat.model_titles = lambda ref: _described(setup, services, ref)
-    chat.token_scale = lambda ref: services.token_scales(ModelRef.parse(ref))
+    _know_models(chat, setup, services)
     threads = ThreadsViewModel(services.chats, bridge, board)
     threads.closed_of = services.projects.closed
     context = ContextViewModel(services.context, bridge, lambda: services.settings.current.chat.summaries)
@@ -247,6 +246,12 @@ def _rules(services: Services, bridge: Bridge, approvals: ApprovalsViewModel, ch
     rules = RulesViewModel(services.rules.service, bridge)
     bridge.events.connect(rules.take)
     return RulesModels(rules, lambda: RuleEditor(rules, approvals, bridge), lambda: (chat.project, chat.thread_id))
+
+
+def _know_models(chat: ChatViewModel, setup: ModelSetupViewModel, services: Services) -> None:
+    """What the chat says of its model: name, window, and how it counts."""
+    chat.model_titles = lambda ref: _described(setup, services, ref)
+    chat.token_scale = lambda ref: services.token_scales(ModelRef.parse(ref))
 
 
 def _described(setup: ModelSetupViewModel, services: Services, ref: str) -> tuple[str, int | None]:
