@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from desktop.workers.document_host.looks import TINY, TOO_SMALL, WHITE, hex_of, lost_on
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.reading import FlowDocument, hidden, one_line, table_rows
 from desktop.workers.document_host.xml import TEXT, Element, for_each
@@ -20,7 +23,8 @@ class OpenText(FlowDocument):
 
     def __init__(self, package: Package) -> None:
         super().__init__()
-        self._unseen: set[str] = set()
+        self._known: dict[str, Element] = {}
+        self._ground = WHITE
         self._numbered: set[str] = set()
         self._notes_waiting: list[str] = []
         self._package = package
@@ -35,9 +39,7 @@ class OpenText(FlowDocument):
 
     def _styles(self, element: Element) -> None:
         if element.name == "style":
-            properties = element.first("text-properties")
-            if properties is not None and properties.get("display") == "none":
-                self._unseen.add(element.get("name"))
+            self._known[element.get("name")] = element
         elif element.name == "list-style" and any(one.name == "list-level-style-number" for one in element.children):
             self._numbered.add(element.get("name"))
 
@@ -70,8 +72,8 @@ class OpenText(FlowDocument):
 
     def _paragraph(self, element: Element, depth: int) -> None:
         words = self._words(element).strip()
-        if element.get("style-name") in self._unseen:
-            words = hidden("Hidden", words)
+        if words and (why := self._unseen(element.get("style-name"))):
+            words = hidden(why, words)
         if words:
             level = element.get("outline-level") or "1"
             mark = "#" * min(6, int(level) + 1) + " " if element.name == "h" and level.isdigit() else ""
@@ -89,7 +91,7 @@ class OpenText(FlowDocument):
         items = [one for one in element.children if one.name in ("list-item", "list-header")]
         for place, item in enumerate(items, 1):
             for child in item.children:
-                if child.name in ("p", "h") and (words := self._words(child).strip()):
+                if child.name in ("p", "h") and (words := self._styled(child).strip()):
                     mark = f"{place}. " if numbered else "- "
                     self.add("  " * min(depth, 8) + mark + words)
                 elif child.name == "list":
@@ -103,12 +105,19 @@ class OpenText(FlowDocument):
             cells = []
             for cell in row.children:
                 if cell.name in ("table-cell", "covered-table-cell"):
-                    words = "; ".join(self._words(one) for one in cell.children if one.name in ("p", "h", "list"))
+                    around, self._ground = self._ground, self._fill_of(cell.get("style-name")) or self._ground
+                    words = "; ".join(self._styled(one) for one in cell.children if one.name in ("p", "h", "list"))
+                    self._ground = around
                     often = cell.get("number-columns-repeated") or "1"
                     cells += [words] * (int(often) if often.isdigit() and int(often) < REPEATED else 1)
             if any(cells):
                 rows.append(cells)
         return rows
+
+    def _styled(self, paragraph: Element) -> str:
+        words = self._words(paragraph)
+        why = self._unseen(paragraph.get("style-name")) if words.strip() and paragraph.name != "list" else ""
+        return hidden(why, words) if why else words
 
     def _changes(self, element: Element) -> None:
         for one in element.walk():
@@ -156,7 +165,43 @@ class OpenText(FlowDocument):
         words = self._words(child)
         if name in ("p", "h", "table-cell", "list-item"):  # in a frame, or in a table inside one
             return f" {words} "
-        return hidden("Hidden", words) if child.get("style-name") in self._unseen and name == "span" else words
+        why = self._unseen(child.get("style-name")) if name == "span" and words.strip() else ""
+        return hidden(why, words) if why else words
+
+    def _unseen(self, name: str) -> str:
+        """Why text in the style of this name is not seen, or ""."""
+        letters = [one for style in self._chain(name) if (one := style.first("text-properties")) is not None]
+        if next((one.get("display") for one in letters if one.get("display")), "") == "none":
+            return "Hidden"
+        size = next((one.get("font-size") for one in letters if one.get("font-size")), "")
+        if size.endswith("pt") and 0 <= _points(size) <= TINY:
+            return TOO_SMALL
+        colour = next((hex_of(one.get("color")) for one in letters if one.get("color")), "")
+        return lost_on(colour, self._fill_of(name) or self._ground)
+
+    def _chain(self, name: str) -> Iterator[Element]:
+        for _ in range(12):
+            style = self._known.get(name)
+            if style is None:
+                return
+            yield style
+            name = style.get("parent-style-name")
+
+    def _fill_of(self, name: str) -> str:
+        """The colour that a style puts behind what it styles, or ""."""
+        for style in self._chain(name):
+            for kind in ("text-properties", "paragraph-properties", "table-cell-properties"):
+                found = style.first(kind)
+                if found is not None and (fill := hex_of(found.get("background-color"))):
+                    return fill
+        return ""
+
+
+def _points(size: str) -> float:
+    try:
+        return float(size.removesuffix("pt"))
+    except ValueError:
+        return -1.0
 
 
 def _is_encrypted(package: Package) -> bool:

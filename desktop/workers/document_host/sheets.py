@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import BinaryIO, cast
 
 from desktop.workers.document_host import limits
+from desktop.workers.document_host.looks import TINY, TOO_SMALL, UNKNOWN, WHITE, hex_of, lost_on
 from desktop.workers.document_host.package import Package, Relation
 from desktop.workers.document_host.reading import DocumentFile, cell_text, hidden, one_line
 from desktop.workers.document_host.xml import BLOCK, Element, XmlParser, for_each
@@ -25,6 +26,10 @@ ROWS_AHEAD = 100
 _DATES = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
 _PERCENT = (9, 10)
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
+_SHOWS_NOTHING = re.compile(r"(?:\s*;){3}\s*")
+"""A format of numbers whose parts, also that for texts, are all empty."""
+LOW, SLIM = 2.0, 0.3
+"""Points of a row's height, and letters of a column's width, in which nothing is seen."""
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 
 
@@ -55,7 +60,9 @@ class Workbook(DocumentFile):
         if not self._places:
             raise CallError("document.broken", "It begins like an Excel workbook and has no sheet that can be read.")
         self._strings = self._shared(relations)
-        self._dates, self._percents = self._formats(relations)
+        styles = self._styles(relations)
+        self._dates, self._percents = _formats(styles)
+        self._unseen = _unseen(styles)
         if any(one.kind == "externalLink" for one in relations.values()):
             self.note("It refers to other workbooks; they were not opened.")
         if (names := book.first("definedNames")) is not None and names.children:
@@ -128,25 +135,14 @@ class Workbook(DocumentFile):
         for_each(self._package.open(place), take, depth=1)
         return made
 
-    def _formats(self, relations: Mapping[str, Relation]) -> tuple[set[int], set[int]]:
-        """Which styles of cells show dates, and which percents."""
+    def _styles(self, relations: Mapping[str, Relation]) -> Element:
         place = next((one.target for one in relations.values() if one.kind == "styles"), "")
         root = self._package.tree(place) if place else None
-        if root is None:
-            return set(), set()
-        own = root.first("numFmts")
-        codes = {one.get("numFmtId"): one.get("formatCode") for one in own.children} if own is not None else {}
-        dates, percents = set(), set()
-        cells = root.first("cellXfs")
-        for index, one in enumerate(cells.children if cells is not None else ()):
-            number = one.get("numFmtId")
-            code = _QUOTED.sub("", codes.get(number, "")).lower()
-            built_in = int(number) if number.isdigit() and number not in codes else -1
-            if built_in in _DATES or re.search(r"[ymdhs]", code):
-                dates.add(index)
-            elif built_in in _PERCENT or "%" in code:
-                percents.add(index)
-        return dates, percents
+        return root if root is not None else Element("", {})
+
+    def unseen(self, style: int) -> str:
+        """Why nothing is seen of a cell in this style, or ""."""
+        return self._unseen.get(max(0, style), "")
 
     def _comments(self, place: str) -> Iterator[str]:
         for relation in self._package.relations(place).values():
@@ -159,6 +155,73 @@ class Workbook(DocumentFile):
             for one in held.children[: limits.COMMENTS]:
                 if words := one_line(_rich(one.first("text") or one)):
                     yield hidden(f"Comment at {one.get('ref')}", words)
+
+
+def _formats(root: Element) -> tuple[set[int], set[int]]:
+    """Which styles of cells show dates, and which percents."""
+    codes = _codes(root)
+    dates, percents = set(), set()
+    cells = root.first("cellXfs")
+    for index, one in enumerate(cells.children if cells is not None else ()):
+        number = one.get("numFmtId")
+        code = _QUOTED.sub("", codes.get(number, "")).lower()
+        built_in = int(number) if number.isdigit() and number not in codes else -1
+        if built_in in _DATES or re.search(r"[ymdhs]", code):
+            dates.add(index)
+        elif built_in in _PERCENT or "%" in code:
+            percents.add(index)
+    return dates, percents
+
+
+def _codes(root: Element) -> dict[str, str]:
+    own = root.first("numFmts")
+    return {one.get("numFmtId"): one.get("formatCode") for one in own.children} if own is not None else {}
+
+
+def _unseen(root: Element) -> dict[int, str]:
+    """Which styles of cells show nothing that could be read, and why."""
+    codes, made = _codes(root), {}
+    held = {name: root.first(name) for name in ("fonts", "fills", "cellXfs")}
+    fonts, fills, cells = (one.children if one is not None else [] for one in held.values())
+    for index, one in enumerate(cells):
+        font, fill = (_numbered(among, one.get(f"{name}Id")) for among, name in ((fonts, "font"), (fills, "fill")))
+        size = font.first("sz") if font is not None else None
+        if _SHOWS_NOTHING.fullmatch(codes.get(one.get("numFmtId"), "")):
+            made[index] = "Hidden by its format"
+        elif size is not None and 0 < _decimal(size.get("val")) <= TINY:
+            made[index] = TOO_SMALL
+        elif why := lost_on(_colour(font.first("color") if font is not None else None), _fill(fill)):
+            made[index] = why
+    return made
+
+
+def _numbered(among: list[Element], number: str) -> Element | None:
+    return among[int(number)] if number.isdigit() and int(number) < len(among) else None
+
+
+def _decimal(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return -1.0
+
+
+def _colour(given: Element | None) -> str:
+    """Six digits, where it is said so or is that of the page; a theme's other colours are not looked up."""
+    if given is None:
+        return ""
+    if given.get("theme") == "0" or given.get("indexed") in ("1", "9", "65"):
+        return WHITE if abs(_decimal(given.get("tint", "0"))) < 0.05 else ""
+    return hex_of(given.get("rgb"))
+
+
+def _fill(fill: Element | None) -> str:
+    pattern = fill.first("patternFill") if fill is not None else None
+    if fill is None or (pattern is not None and pattern.get("patternType", "none") == "none"):
+        return WHITE
+    return (
+        _colour(pattern.first("fgColor")) if pattern is not None and pattern.get("patternType") == "solid" else UNKNOWN
+    )
 
 
 class _Row:
@@ -272,9 +335,10 @@ class _SheetReader:
         elif name == "row":
             number = attributes.get("r", "")
             self._row_number = int(number) if number.isdigit() and len(number) < 8 else self._row_number + 1
-            self._row = _Row(self._row_number, attributes.get("hidden") in ("1", "true"))
+            flat = 0 <= _decimal(attributes.get("ht", "")) <= LOW
+            self._row = _Row(self._row_number, flat or attributes.get("hidden") in ("1", "true"))
             self._column = 0
-        elif name == "col" and attributes.get("hidden") in ("1", "true") and len(self._unseen) < limits.COLUMNS:
+        elif name == "col" and _is_shut(attributes) and len(self._unseen) < limits.COLUMNS:
             first, last = attributes.get("min", ""), attributes.get("max", "")
             if first.isdigit() and last.isdigit():
                 self._unseen.append((int(first), int(last)))
@@ -313,6 +377,8 @@ class _SheetReader:
         if words:
             if any(first <= self._column <= last for first, last in self._unseen):
                 words = hidden("Hidden column", words)
+            elif why := self._book.unseen(self._style):
+                words = hidden(why, words)
             self._row.cells[self._column] = words
 
     def _told_formula(self) -> str:
@@ -324,6 +390,11 @@ class _SheetReader:
             self._rules[number] = here
             return text
         return f" as in {self._rules[number]}" if number in self._rules else ""
+
+
+def _is_shut(column: Mapping[str, str]) -> bool:
+    """Whether nothing of a column is to be seen."""
+    return column.get("hidden") in ("1", "true") or 0 <= _decimal(column.get("width", "")) <= SLIM
 
 
 def letters(column: int) -> str:

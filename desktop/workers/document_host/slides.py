@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.package import Package, Relation
 from desktop.workers.document_host.reading import DocumentFile, hidden, one_line, table_rows
+from desktop.workers.document_host.slide_looks import SlideLooks, box_of, number
 from desktop.workers.document_host.xml import Element
 from desktop.workers.inside import CallError
 
 CHART_POINTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the shapes of one slide are looked at with."""
+
+    looks: SlideLooks
+    """Whether their texts are seen."""
+    relations: dict[str, Relation]
+    """What the slide refers to."""
 
 
 class Slides(DocumentFile):
@@ -30,7 +42,7 @@ class Slides(DocumentFile):
         if not self._places:
             raise CallError("document.broken", "It begins like a PowerPoint presentation and has no slide.")
         size = root.first("sldSz") if root is not None else None
-        self._size = tuple(_number(size.get(name)) if size is not None else 0 for name in ("cx", "cy"))
+        self._size = tuple(number(size.get(name)) if size is not None else 0 for name in ("cx", "cy"))
 
     @property
     def count(self) -> int:
@@ -45,9 +57,11 @@ class Slides(DocumentFile):
             return
         if root.get("show") in ("0", "false"):
             yield "[This slide is hidden: it is not shown in the presentation.]"
-        shapes = root.first("cSld", "spTree")
-        for shape in shapes.children if shapes is not None else ():
-            yield from self._shape(shape, relations)
+        tree = root.first("cSld", "spTree")
+        shapes = tree.children if tree is not None else []
+        seen = _Seen(SlideLooks(self._package, root, relations), relations)
+        for shape in shapes:
+            yield from self._shape(shape, seen)
         for relation in relations.values():
             if relation.outside:
                 continue
@@ -56,34 +70,41 @@ class Slides(DocumentFile):
             elif relation.kind == "comments":
                 yield from self._comments(relation.target)
 
-    def _shape(self, shape: Element, relations: dict[str, Relation]) -> Iterator[str]:
+    def _shape(self, shape: Element, seen: _Seen, *, grouped: bool = False) -> Iterator[str]:
+        if why := "Hidden" if _is_hidden(shape) else seen.looks.covered(shape):
+            words = one_line(" ".join(one.words("t") for one in shape.walk() if one.name == "p"))
+            if words:
+                yield hidden(why, words)
+        else:
+            yield from self._shown(shape, seen, grouped=grouped)
+            seen.looks.drawn(shape, in_group=grouped)
+
+    def _shown(self, shape: Element, seen: _Seen, *, grouped: bool) -> Iterator[str]:
         name = shape.name
         if name == "AlternateContent":
             for one in shape.children[:1]:
                 for child in one.children:
-                    yield from self._shape(child, relations)
+                    yield from self._shape(child, seen, grouped=grouped)
         elif name == "grpSp":
             for child in shape.children:
-                yield from self._shape(child, relations)
+                yield from self._shape(child, seen, grouped=True)
         elif name == "sp":
-            yield from self._text(shape, relations)
+            yield from self._text(shape, seen, grouped=grouped)
         elif name == "pic":
             if words := _described(shape):
                 yield f"(picture: {words})"
         elif name == "graphicFrame":
-            yield from self._frame(shape, relations)
+            yield from self._frame(shape, seen)
 
-    def _text(self, shape: Element, relations: dict[str, Relation]) -> Iterator[str]:
+    def _text(self, shape: Element, seen: _Seen, *, grouped: bool) -> Iterator[str]:
         body = shape.first("txBody")
         if body is None:
             return
         place = shape.first("nvSpPr", "nvPr", "ph")
         kind = place.get("type") if place is not None else ""
-        lines = [line for one in body.all("p") if (line := _paragraph(one, relations))]
-        unseen = shape.first("nvSpPr", "cNvPr")
-        if unseen is not None and unseen.get("hidden") in ("1", "true"):
-            yield hidden("Hidden", " ".join(lines))
-        elif self._is_outside(shape):
+        why = seen.looks.of_shape(shape, in_group=grouped)
+        lines = [line for one in body.all("p") if (line := _paragraph(one, seen.relations, why))]
+        if self._is_outside(shape):
             yield hidden("Outside the slide, not to be seen", " ".join(lines))
         elif kind in ("title", "ctrTitle") and lines:
             yield f"# {one_line(' '.join(lines))}"
@@ -94,18 +115,17 @@ class Slides(DocumentFile):
                 yield ""
 
     def _is_outside(self, shape: Element) -> bool:
-        place = shape.first("spPr", "xfrm")
-        at, size = (place.first(name) if place is not None else None for name in ("off", "ext"))
-        if at is None or size is None or not all(self._size):
+        place = box_of(shape)
+        if place is None or not all(self._size):
             return False
-        left, top = _number(at.get("x")), _number(at.get("y"))
-        right, bottom = left + _number(size.get("cx")), top + _number(size.get("cy"))
+        left, top, right, bottom = place
         return right <= 0 or bottom <= 0 or left >= self._size[0] or top >= self._size[1]
 
-    def _frame(self, frame: Element, relations: dict[str, Relation]) -> Iterator[str]:
+    def _frame(self, frame: Element, seen: _Seen) -> Iterator[str]:
+        relations = seen.relations
         for one in frame.walk():
             if one.name == "tbl":
-                rows = [[_cell(cell, relations) for cell in row.all("tc")] for row in one.all("tr")]
+                rows = [[_cell(cell, seen) for cell in row.all("tc")] for row in one.all("tr")]
                 yield from table_rows(rows).split("\n")
                 yield ""
             elif one.name == "chart" and (relation := relations.get(one.get("id"))) and not relation.outside:
@@ -155,23 +175,35 @@ def _points(series: Element, kind: str) -> list[str]:
     return [one_line(one.words("v")) for one in found.walk() if one.name == "pt"] if found is not None else []
 
 
-def _cell(cell: Element, relations: dict[str, Relation]) -> str:
-    body = cell.first("txBody")
-    return " ".join(_paragraph(one, relations) for one in body.all("p")) if body is not None else ""
+def _is_hidden(shape: Element) -> bool:
+    """Whether a person switched it off."""
+    about = next((one for held in shape.children[:1] for one in held.children if one.name == "cNvPr"), None)
+    return about is not None and about.get("hidden") in ("1", "true")
 
 
-def _paragraph(paragraph: Element, relations: dict[str, Relation]) -> str:
+def _cell(cell: Element, seen: _Seen) -> str:
+    body, why = cell.first("txBody"), seen.looks.of_cell(cell)
+    return " ".join(_paragraph(one, seen.relations, why) for one in body.all("p")) if body is not None else ""
+
+
+def _is_seen(_: Element) -> str:
+    return ""
+
+
+def _paragraph(paragraph: Element, relations: dict[str, Relation], unseen: Callable[[Element], str] = _is_seen) -> str:
+    """``unseen`` tells why a run is not seen."""
     pieces = []
     for one in paragraph.children:
         if one.name in ("r", "fld"):
-            pieces.append(_run(one, relations))
+            words, why = _run(one, relations), unseen(one)
+            pieces.append(hidden(why, words) if why and words.strip() else words)
         elif one.name == "br":
             pieces.append("\n")
         elif one.name in ("m", "AlternateContent"):
             pieces.append((one.children[0] if one.name != "m" and one.children else one).words("t"))
     text = "".join(pieces).strip()
     properties = paragraph.first("pPr")
-    depth = _number(properties.get("lvl")) if properties is not None else 0
+    depth = number(properties.get("lvl")) if properties is not None else 0
     return f"{'  ' * min(depth, 8)}- {text}" if text and depth > 0 else text
 
 
@@ -188,8 +220,3 @@ def _run(run: Element, relations: dict[str, Relation]) -> str:
 def _described(shape: Element) -> str:
     found = next((one for one in shape.walk() if one.name == "cNvPr"), None)
     return one_line(found.get("descr"))[:1_000] if found is not None else ""
-
-
-def _number(text: str) -> int:
-    digits = text.removeprefix("-")
-    return int(text) if digits.isdigit() and len(digits) < 12 else 0

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from desktop.workers.document_host.looks import UNKNOWN, hex_of
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.reading import FlowDocument, hidden, one_line, table_rows
+from desktop.workers.document_host.word_looks import PAGE, Looks, Place, is_on, value_of
 from desktop.workers.document_host.xml import Element, for_each
 
-WHITE = ("ffffff", "fefefe", "fdfdfd")
-TINY = 4
-"""Half points of a font that nobody can read."""
 _HOLDERS = frozenset(
     "sdt sdtContent customXml smartTag fldSimple hyperlink ins moveTo Choice AlternateContent dir bdo".split()
 )
@@ -27,7 +26,8 @@ class WordDocument(FlowDocument):
         super().__init__()
         self._package = package
         self._relations = package.relations(main)
-        self._styles = _Styles(self._part("styles"))
+        self._looks = Looks(self._part("styles"))
+        self._styles = _Styles(self._looks)
         self._lists = _Lists(self._part("numbering"))
         self._comments = {one.get("id"): one for one in _children(self._part("comments"))}
         self._footnotes = {one.get("id"): one for one in _children(self._part("footnotes"))}
@@ -73,14 +73,14 @@ class WordDocument(FlowDocument):
 
     def _paragraph(self, element: Element) -> None:
         properties = element.first("pPr")
-        style = _value(properties, "pStyle")
+        style = value_of(properties, "pStyle")
         prefix = self._prefix(properties, style)
-        if _is_on(properties, "pageBreakBefore") and self._parts[-1] and not self._laid_out:
+        if is_on(properties, "pageBreakBefore") and self._parts[-1] and not self._laid_out:
             self._page_break()
         for at, piece in enumerate(_cut_at_pages(element, self._laid_out)):
             if at:
                 self._page_break()
-            words = self._words(piece, self._styles.hides(style)).strip()
+            words = self._words(piece, PAGE.within(properties)).strip()
             if words:
                 self.add(f"{prefix if not at else ''}{words}")
 
@@ -89,26 +89,35 @@ class WordDocument(FlowDocument):
         self.page_ends()
 
     def _prefix(self, properties: Element | None, style: str) -> str:
-        level = self._styles.heading(style, _value(properties, "outlineLvl"))
+        level = self._styles.heading(style, value_of(properties, "outlineLvl"))
         if level:
             return f"{'#' * min(6, level + 1)} "
         numbers = properties.first("numPr") if properties is not None else None
-        number, depth = _value(numbers, "numId") or self._styles.number(style), _value(numbers, "ilvl")
+        number, depth = value_of(numbers, "numId") or self._styles.number(style), value_of(numbers, "ilvl")
         return self._lists.mark(number, int(depth) if depth.isdigit() else 0) if number and number != "0" else ""
 
     def _table(self, element: Element) -> None:
-        rows = [[self._cell(cell) for cell in _held(row, "tc")] for row in _held(element, "tr")]
-        self.add(table_rows(row for row in rows if row))
+        self.add(table_rows(row for row in self._rows(element, PAGE) if row))
         self._end_notes()
 
-    def _cell(self, element: Element) -> str:
+    def _rows(self, table: Element, place: Place) -> list[list[str]]:
+        looks = self._looks.table(table, place)
+        rows = [(row, _held(row, "tc")) for row in _held(table, "tr")]
+        return [
+            [
+                self._cell(cell, looks.cell(row, cell, (down, across), (len(rows) - 1, len(cells) - 1)))
+                for across, cell in enumerate(cells)
+            ]
+            for down, (row, cells) in enumerate(rows)
+        ]
+
+    def _cell(self, element: Element, place: Place) -> str:
         pieces = []
         for child in _flat(element):
             if child.name == "p":
-                pieces.append(self._words(child, self._styles.hides(_value(child.first("pPr"), "pStyle"))))
+                pieces.append(self._words(child, place))
             elif child.name == "tbl":
-                rows = [[self._cell(cell) for cell in _held(row, "tc")] for row in _held(child, "tr")]
-                pieces += [", ".join(cell for cell in row if cell) for row in rows]
+                pieces += [", ".join(cell for cell in row if cell) for row in self._rows(child, place)]
         return "; ".join(piece for piece in map(str.strip, pieces) if piece)
 
     def _end_notes(self) -> None:
@@ -119,41 +128,34 @@ class WordDocument(FlowDocument):
 
     # -- text ---------------------------------------------------------------------------------------------------------
 
-    def _words(self, element: Element, is_hidden: bool = False) -> str:
-        return "".join(self._pieces(element, is_hidden))
+    def _words(self, element: Element, place: Place = PAGE) -> str:
+        return "".join(self._pieces(element, place.within(element.first("pPr"))))
 
-    def _pieces(self, element: Element, is_hidden: bool) -> Iterator[str]:
+    def _pieces(self, element: Element, place: Place) -> Iterator[str]:
         for child in element.children:
             name = child.name
             if name == "r":
-                yield self._run(child, is_hidden)
+                yield self._run(child, place)
             elif name == "hyperlink":
-                yield self._link(child, is_hidden)
+                yield self._link(child, place)
             elif name in ("ins", "moveTo"):
                 self._tracked = True
-                yield hidden("Inserted" if name == "ins" else "Moved here", self._words(child, is_hidden))
+                yield hidden("Inserted" if name == "ins" else "Moved here", self._words(child, place))
             elif name in ("del", "moveFrom"):
                 self._tracked = True
-                yield hidden("Deleted" if name == "del" else "Moved away", self._words(child, is_hidden))
+                yield hidden("Deleted" if name == "del" else "Moved away", self._words(child, place))
             elif name == "oMath" or name == "oMathPara":
                 yield child.words("t")
             elif name in _HOLDERS:
                 for held in _inside(child) if name != "fldSimple" else [child]:
                     wrapped = Element("", {})
                     wrapped.children = [held] if held is not child else child.children
-                    yield from self._pieces(wrapped, is_hidden)
+                    yield from self._pieces(wrapped, place)
 
-    def _run(self, run: Element, is_hidden: bool) -> str:
-        properties = run.first("rPr")
+    def _run(self, run: Element, place: Place) -> str:
         words = "".join(self._run_pieces(run))
-        style = _value(properties, "rStyle")
-        if is_hidden or _is_on(properties, "vanish") or self._styles.hides(style):
-            return hidden("Hidden", words)
-        colour, size = _value(properties, "color").lower(), _value(properties, "sz")
-        ground = properties is not None and (properties.first("shd") or properties.first("highlight")) is not None
-        if colour in WHITE and not ground:
-            return hidden("Hidden, white on white", words)
-        return hidden("Hidden, too small to be read", words) if size.isdigit() and int(size) <= TINY else words
+        why = self._looks.unseen(run.first("rPr"), place) if words.strip() else ""
+        return hidden(why, words) if why else words
 
     def _run_pieces(self, run: Element) -> Iterator[str]:
         for child in run.children:
@@ -194,15 +196,18 @@ class WordDocument(FlowDocument):
 
     def _drawing(self, element: Element) -> str:
         pieces = []
+        place = PAGE
         for one in _shown(element):
+            if one.name in ("wsp", "shape", "rect", "roundrect", "oval"):
+                place = Place(ground=_ground(one))
             if one.name == "docPr" and (words := one_line(one.get("descr"))):
                 pieces.append(f" (picture: {words}) ")
             elif one.name == "txbxContent":
-                pieces += [f" {self._words(block)} " for block in _shown(one) if block.name == "p"]
+                pieces += [f" {self._words(block, place)} " for block in _shown(one) if block.name == "p"]
         return "".join(pieces)
 
-    def _link(self, element: Element, is_hidden: bool) -> str:
-        words = self._words(element, is_hidden)
+    def _link(self, element: Element, place: Place) -> str:
+        words = self._words(element, place)
         target = self._relations.get(element.get("id"))
         leads = target.target if target is not None and target.outside else ""
         if not leads.startswith(("http://", "https://", "mailto:")) or not words.strip():
@@ -211,42 +216,30 @@ class WordDocument(FlowDocument):
 
 
 class _Styles:
-    """Which styles are headings, lists, or hide what they style."""
+    """Which styles are headings or lists."""
 
-    def __init__(self, root: Element | None) -> None:
-        self._known = {one.get("styleId"): one for one in root.all("style")} if root is not None else {}
-
-    def _chain(self, style: str) -> Iterator[Element]:
-        for _ in range(12):
-            found = self._known.get(style)
-            if found is None:
-                return
-            yield found
-            style = _value(found, "basedOn")
+    def __init__(self, looks: Looks) -> None:
+        self._chain = looks.chain
 
     def heading(self, style: str, own: str) -> int:
         """The level of a heading from 1, or 0."""
         if own.isdigit():
             return int(own) + 1 if int(own) < 9 else 0
         for found in self._chain(style):
-            name = _value(found, "name").lower()
+            name = value_of(found, "name").lower()
             if name == "title":
                 return 1
-            level = _value(found.first("pPr"), "outlineLvl")
+            level = value_of(found.first("pPr"), "outlineLvl")
             if level.isdigit() and int(level) < 9:
                 return int(level) + 1
             if name.startswith("heading ") and name[8:].isdigit():
                 return int(name[8:])
         return 0
 
-    def hides(self, style: str) -> bool:
-        """Whether text in this style is not shown."""
-        return any(_is_on(found.first("rPr"), "vanish") for found in self._chain(style))
-
     def number(self, style: str) -> str:
         """The list that a style belongs to, or ""."""
         chain = (found.first("pPr", "numPr") for found in self._chain(style))
-        return next((number for one in chain if (number := _value(one, "numId"))), "")
+        return next((number for one in chain if (number := value_of(one, "numId"))), "")
 
 
 class _Lists:
@@ -255,10 +248,10 @@ class _Lists:
     def __init__(self, root: Element | None) -> None:
         kinds = {}
         for one in root.all("abstractNum") if root is not None else ():
-            levels = {level.get("ilvl"): _value(level, "numFmt") for level in one.all("lvl")}
+            levels = {level.get("ilvl"): value_of(level, "numFmt") for level in one.all("lvl")}
             kinds[one.get("abstractNumId")] = levels
         numbers = root.all("num") if root is not None else []
-        self._kinds = {one.get("numId"): kinds.get(_value(one, "abstractNumId"), {}) for one in numbers}
+        self._kinds = {one.get("numId"): kinds.get(value_of(one, "abstractNumId"), {}) for one in numbers}
         self._at: dict[tuple[str, int], int] = defaultdict(int)
 
     def mark(self, number: str, depth: int) -> str:
@@ -277,14 +270,17 @@ def _children(root: Element | None) -> list[Element]:
     return root.children if root is not None else []
 
 
-def _value(element: Element | None, name: str) -> str:
-    found = element.first(name) if element is not None else None
-    return found.get("val") if found is not None else ""
-
-
-def _is_on(element: Element | None, name: str) -> bool:
-    found = element.first(name) if element is not None else None
-    return found is not None and found.get("val", "1") not in ("0", "false", "off")
+def _ground(drawn: Element) -> str:
+    """The colour that a drawn box is filled with; of a picture or a gradient nothing is known."""
+    if drawn.name != "wsp":
+        return hex_of(drawn.get("fillcolor", "ffffff"))
+    properties = drawn.first("spPr")
+    kinds = properties.children if properties is not None else []
+    fill = next((one for one in kinds if one.name.endswith("Fill")), None)
+    if fill is None:
+        return UNKNOWN if drawn.first("style") is not None else PAGE.ground
+    colour = fill.first("srgbClr")
+    return PAGE.ground if fill.name == "noFill" else hex_of(colour.get("val")) if colour is not None else UNKNOWN
 
 
 def _inside(element: Element) -> list[Element]:
