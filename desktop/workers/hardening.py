@@ -3,8 +3,11 @@ person; one that reads what strangers send takes only so much of the machine's m
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ctypes
+import importlib.util
+import selectors
 import signal
 import sys
 from collections.abc import Iterator
@@ -49,3 +52,30 @@ def bound_time(seconds: int) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def shut_in(launcher: str, program: str) -> None:
+    """From here on nothing can be opened, started or reached; what was asked for and cannot be done raises OSError."""
+    if resource is not None:
+        for name in ("FSIZE", "NPROC"):
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (0, 0))
+    if not launcher:
+        return
+    spec = importlib.util.spec_from_file_location("launcher", launcher)
+    if spec is None or spec.loader is None:
+        raise OSError("the launcher cannot be read")
+    confinement = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(confinement)
+    libc = confinement.ctypes.CDLL(None, use_errno=True)
+    confinement.drop_capabilities(libc)
+    confinement.prctl(libc, confinement.PR_SET_NO_NEW_PRIVS, 1)
+    if confinement.landlock_abi(libc) > 0:  # a second wall: the filter refuses to open anything
+        confinement.landlock(libc, [], [])
+    confinement.seccomp(libc, bytes.fromhex(program))
+
+
+def polling() -> asyncio.AbstractEventLoop:
+    """A loop that waits by ``poll``: of all ways of waiting the one that the filter lets through."""
+    if not hasattr(selectors, "PollSelector"):  # pragma: no cover - Windows
+        return asyncio.new_event_loop()
+    return asyncio.SelectorEventLoop(selectors.PollSelector())

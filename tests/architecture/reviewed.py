@@ -58,6 +58,7 @@ BROAD_EXCEPTS: dict[str, int] = {
     "desktop/tools/mcp/server.py": 1,
     "desktop/ui/transcript/pieces/formulas.py": 1,
     "desktop/ui/transcript/pieces/pooled.py": 1,
+    "desktop/workers/fence_host/colouring.py": 1,
     "desktop/workers/inside.py": 2,
     "desktop/workers/keyring_host/host.py": 1,
     "desktop/workers/mcp_host/host.py": 2,
@@ -96,7 +97,7 @@ TOOL_NAMES: dict[str, str] = {
     "desktop/tools/cli/category.py": "bash, the program, as an entry of tools.yaml may start it",
     "desktop/ui/approvals/rules/trial.py": "example rules, which the page shows to a person",
     "desktop/ui/schedules/form.py": "example rules, which the form shows to a person",
-    "desktop/ui/transcript/pieces/highlight.py": "bash, the language of a piece of code",
+    "desktop/ui/transcript/colours/highlight.py": "bash, the language of a piece of code",
 }
 
 # Folders with more modules than one finds one's way in by path alone.

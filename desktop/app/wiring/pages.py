@@ -454,6 +454,7 @@ def _chat_models(m: ViewModels, shell: ShellViewModel) -> ChatModels:
         servers=m.servers,
         attaching=m.attaching,
         document=m.document,
+        fences=m.fences,
         agents=m.agents,
         trace=m.trace,
         modes=m.modes,

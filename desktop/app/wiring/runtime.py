@@ -46,6 +46,7 @@ from desktop.pipeline.pipeline import CallSettings, Pipeline
 from desktop.pipeline.recovery.journal import call_journal, logged
 from desktop.safety.boundary.choosing import judged_folder
 from desktop.safety.boundary.session_grants import SessionGrants
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.safety.permission.audit import RedactedLog
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.model_filter import MaskedModel
@@ -59,6 +60,7 @@ from desktop.services.chats.tree_history import TreeKeeper
 from desktop.services.debates.service import DebateService
 from desktop.services.definitions.saving import saver
 from desktop.services.documents.service import DocumentService
+from desktop.services.fences.service import FenceService
 from desktop.services.projects.instructions import ProjectInstructions
 from desktop.services.projects.service import ProjectService
 from desktop.services.projects.telling import FolderTexts
@@ -82,6 +84,7 @@ from desktop.supervision.tasks import RunSlots, TaskOwner
 from desktop.tools.builtin.read_document import ReadDocument
 from desktop.tools.cli.tools import CliTools
 from desktop.tools.mcp.servers import McpServers
+from desktop.workers.fence_child import fence_host
 from desktop.workers.model_child import model_host
 
 if TYPE_CHECKING:
@@ -187,6 +190,7 @@ async def _services(
     others = other_agents(boundary.tools, boundary.cli, owner, store.state, redactor, agent_files.book, settings)
 
     documents = DocumentService(boundary.documents, store.kept_documents, store.documents)
+    fences = fence_host(confined=code_sandbox_profile(in_a_loop=True))
     boundary.tools.register(ReadDocument(documents, safety))
 
     # What every run works with.
@@ -276,6 +280,8 @@ async def _services(
         search=search,
         web=web.child,
         searches=web.searches,
+        fence_host=fences,
+        fences=FenceService(fences),
         code=code,
         modes=modes,
         efforts=efforts,

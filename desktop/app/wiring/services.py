@@ -31,6 +31,7 @@ from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.debates.service import DebateService
 from desktop.services.definitions.book import AgentBook
 from desktop.services.documents.service import DocumentService
+from desktop.services.fences.service import FenceService
 from desktop.services.outside.calls import OutsideCalls
 from desktop.services.projects.service import ProjectService
 from desktop.services.schedules.service import JobService
@@ -100,6 +101,10 @@ class Services:
     """The process that reads pages of the web, and searches."""
     searches: SearchServices
     """What agents search the web with."""
+    fence_host: Child
+    """The process that reads what stands in fences of answers."""
+    fences: FenceService
+    """Colours of code."""
     code: CodeSandbox
     """The sandbox of code that models write."""
     modes: ToolModes
@@ -168,6 +173,7 @@ class Services:
             self.child.stop(),
             self.search.stop(),
             self.web.stop(),
+            self.fence_host.stop(),
             self.mcp.close(),
             self.others.close(),
             self.secrets.close(),

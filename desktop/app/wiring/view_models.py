@@ -44,6 +44,7 @@ from desktop.presenter.debates.setup import DebateFolder, DebateSetupViewModel
 from desktop.presenter.debates.words import fork_words
 from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.fences.shown import FencesViewModel
 from desktop.presenter.projects.page import ProjectsViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.settings.agents_editing import AgentsViewModel, ChatAgents
@@ -103,6 +104,8 @@ class ViewModels(LazyModels):
     """The context of the open thread."""
     document: DocumentViewModel
     """The document beside the open chat."""
+    fences: FencesViewModel
+    """The colours of code that is shown."""
     changes: ChangesViewModel
     """What was changed in the open thread."""
     run_tree: RunTreeViewModel
@@ -132,9 +135,8 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     board.titles.update(agents)
     setup = ModelSetupViewModel(services.models.catalogue, services.secrets, bridge, saved_models(services))
     chat = ChatViewModel(services.chats, bridge, board)
-    chat.post = services.inboxes.post
     given = _given(services, bridge)
-    chat.read_in = given.read
+    chat.post, chat.read_in = services.inboxes.post, given.read
     _know_models(chat, setup, services)
     threads = ThreadsViewModel(services.chats, bridge, board)
     threads.closed_of = services.projects.closed
@@ -166,6 +168,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         context=context,
         run_tree=run_tree,
         document=DocumentViewModel(services.documents, bridge, lambda: chat.thread_id),
+        fences=(fences := FencesViewModel(services.fences, bridge)),
         changes=changes,
         variables=ThreadVariables(services.chats, bridge),
         modes=ToolModesViewModel(services.modes, lambda agent: _declared_mode(services, agent), bridge),
@@ -173,7 +176,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         projects=ProjectsViewModel(services.projects, chat, bridge),
         edge=EdgeViewModel(services.thread_modes, chat, bridge),
         other=_other(services, bridge, chat, board),
-        debates=(debates := _debates(services, bridge, board, approvals, setup)),
+        debates=(debates := _debates(services, bridge, board, approvals, setup, fences)),
         debate_folder=ProjectsViewModel(services.projects, DebateFolder(debates.setup), bridge, "debate"),
         agents_editor=_agents(services, bridge, board, setup),
         door=door,
@@ -231,7 +234,12 @@ async def _declared_mode(services: Services, agent: str) -> str:
 
 
 def _debates(
-    services: Services, bridge: Bridge, board: LiveThreads, approvals: ApprovalsViewModel, models: ModelSetupViewModel
+    services: Services,
+    bridge: Bridge,
+    board: LiveThreads,
+    approvals: ApprovalsViewModel,
+    models: ModelSetupViewModel,
+    fences: FencesViewModel,
 ) -> DebateModels:
     async def path(thread_id: str, before: str | None, limit: int) -> Sequence[MessageRecord]:
         return await services.chats.path(thread_id, before=before, limit=limit)
@@ -239,7 +247,7 @@ def _debates(
     debates = DebatesViewModel(services.debates, path, bridge, board)
     agents = RunTreeViewModel(services.run_trees, lambda: approvals.requests, board.titles, bridge)
     bridge.events.connect(agents.take)
-    return DebateModels(debates, DebateSetupViewModel(services.debates, bridge), approvals, models, agents)
+    return DebateModels(debates, DebateSetupViewModel(services.debates, bridge), approvals, models, agents, fences)
 
 
 def _rules(services: Services, bridge: Bridge, approvals: ApprovalsViewModel, chat: ChatViewModel) -> RulesModels:

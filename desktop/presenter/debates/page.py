@@ -24,6 +24,7 @@ from desktop.presenter.common.exporting import write_bytes
 from desktop.presenter.debates.open import OpenDebate, ReadPath
 from desktop.presenter.debates.setup import DebateSetupViewModel
 from desktop.presenter.debates.words import fork_words
+from desktop.presenter.fences.shown import FencesViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.transcript.live_threads import LiveThreads
@@ -45,6 +46,7 @@ class DebateModels:
     approvals: ApprovalsViewModel
     models: ModelSetupViewModel
     run_tree: RunTreeViewModel
+    fences: FencesViewModel | None = None
 
 
 class DebatesViewModel(QObject):

@@ -18,6 +18,7 @@ from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.thread_variables import ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.documents.viewer import DocumentViewModel
+from desktop.presenter.fences.shown import FencesViewModel
 from desktop.presenter.projects.page import ProjectsViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
@@ -69,3 +70,5 @@ class ChatModels:
     """The folder that the open chat works in."""
     other: OtherAgentViewModel
     """What is shown of an agent of another maker."""
+    fences: FencesViewModel | None = None
+    """The colours of code; without it code keeps those that it has while it is written."""

@@ -101,6 +101,8 @@ class RunningPage(QFrame):
         self.comparison.closed.connect(lambda: self.show_view("lanes"))
         self.comparison.opened.connect(self.open_wanted)
         for view in (self.view, self.comparison.origin.view, self.comparison.fork.view):
+            if self._models.fences is not None:
+                view.colours.set_source(self._models.fences)
             view.action.connect(self._act)
             view.tool_answer.connect(self._answer)
             view.overlays.follow(self._models.approvals.last_answer)

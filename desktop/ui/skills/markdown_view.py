@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from desktop.presenter.transcript.items import TextPart
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import focus_ring
+from desktop.ui.transcript.colours.finished import CodeColours
 from desktop.ui.transcript.flow import PieceTools, TextFlow
 from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.pieces.base import Canvas, Piece, Spot
@@ -46,7 +47,7 @@ class MarkdownView(QWidget):
         self._flow: TextFlow | None = None
         self._look = PageLook(theme())
         run = Pool(self).run
-        self._tools = PieceTools(InlineParser(), Formulas(run, self), Pictures(run, self))
+        self._tools = PieceTools(InlineParser(), Formulas(run, self), Pictures(run, self), CodeColours(self))
         self._hover = ""
         self._ring = False
         self.cut = False
@@ -56,6 +57,7 @@ class MarkdownView(QWidget):
         self.setAccessibleName(name)
         theme().changed.connect(self._dress)
         self._tools.formulas.ready.connect(self._again)
+        self._tools.colours.shown.connect(self.update)
 
     def set_markdown(self, text: str) -> None:
         """Show another text."""

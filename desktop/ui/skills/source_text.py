@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from desktop.domain.skills import SkillProblem
 from desktop.ui.theme import theme
-from desktop.ui.transcript.pieces.highlight import highlight
+from desktop.ui.transcript.colours.highlight import highlight
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.tips import plain_tip
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Anchor, find_anchor
+from desktop.ui.transcript.colours.finished import CodeColours
 from desktop.ui.transcript.flow import PieceTools
 from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.message import Message, has_media
@@ -48,7 +49,8 @@ class PageArea(Surface):
         self.variant: Variant = variant
         run = run_in_thread or Pool(self).run
         self.formulas, self.pictures = Formulas(run, self), Pictures(run, self)
-        self._tools = PieceTools(InlineParser(), self.formulas, self.pictures)
+        self.colours = CodeColours(self)
+        self._tools = PieceTools(InlineParser(), self.formulas, self.pictures, self.colours)
         self.look = PageLook(theme)
         self.page = self.make_page(Frame(self.look, self._tools, float(self.look.px(720)), variant))
         self.stick, self._adjusting = True, False
@@ -63,6 +65,7 @@ class PageArea(Surface):
         theme.changed.connect(self._theme_changed)
         self.formulas.ready.connect(lambda: self._renew(lambda message: has_formula(message.source())))
         self.pictures.ready.connect(lambda: self._renew(has_media))
+        self.colours.shown.connect(self.viewport().update)
 
     # ------------------------------------------------------------------------------------------------------- geometry
 

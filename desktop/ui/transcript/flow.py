@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -16,12 +17,14 @@ from desktop.presenter.transcript.items import (
     TextPart,
     ToolPart,
 )
+from desktop.ui.transcript.colours.finished import CodeColours
+from desktop.ui.transcript.colours.highlight import fence_name
 from desktop.ui.transcript.markdown.blocks import MarkdownSplitter
 from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.markdown.model import Block
 from desktop.ui.transcript.markdown.text import normal_label
 from desktop.ui.transcript.pieces.base import Piece
-from desktop.ui.transcript.pieces.code import CodePiece
+from desktop.ui.transcript.pieces.code import CodePiece, finished_code, joined
 from desktop.ui.transcript.pieces.code_card import fits, make_card
 from desktop.ui.transcript.pieces.formula import MathPiece
 from desktop.ui.transcript.pieces.formulas import Formulas
@@ -53,6 +56,7 @@ class PieceTools:
     parser: InlineParser
     formulas: Formulas
     pictures: Pictures
+    colours: CodeColours
 
 
 class Flow:
@@ -280,7 +284,8 @@ class TextFlow(Flow):
         maximum = PASS if self._streamed else LONG_TEXT
         closed = self._splitter.feed(self._fresh[:maximum])
         self._fresh = self._fresh[maximum:]
-        if self._live or self._rest or self._fresh:
+        ended = not (self._live or self._rest or self._fresh)
+        if not ended:
             tail = self._splitter.tail()
         else:
             closed += self._splitter.finish()
@@ -290,18 +295,30 @@ class TextFlow(Flow):
         for index, block in enumerate(closed + tail):
             before = new[-1] if new else (self.pieces[first - 1] if first else None)
             old = self.pieces[first + index] if first + index < len(self.pieces) else None
-            new.append(self._piece(block, old, before, look, width, open_=index >= len(closed)))
+            whole = _whole(closed, index, ended) if block.kind == "code" and not block.part else ""
+            new.append(self._piece(block, old, before, look, width, open_=index >= len(closed), whole=whole))
         if self._rest:
             new.append(MorePiece(self.part.part_id, len(self._rest)))
             new[-1].lay_out(look, width, None)
         self.pieces[first:] = new
         self._frozen = first + len(closed)
+        for parts, code in finished_code(self.pieces, first, ended):
+            parts[0].code.parts = parts
+            self.tools.colours.finished(parts[0].code, fence_name(parts[0].block.info), code)
         first = min(first, self._apply_references(look, width))
         self.stack(look, first)
         return first
 
     def _piece(
-        self, block: Block, old: Piece | None, before: Piece | None, look: PageLook, width: float, *, open_: bool
+        self,
+        block: Block,
+        old: Piece | None,
+        before: Piece | None,
+        look: PageLook,
+        width: float,
+        *,
+        open_: bool,
+        whole: str,
     ) -> Piece:
         if isinstance(old, BlockPiece) and old.accepts(block):
             unchanged = old.block == block and not (isinstance(old, TextPiece | MathPiece) and old.open != open_)
@@ -310,6 +327,8 @@ class TextFlow(Flow):
             piece: Piece = old
         else:
             piece = self._make(block)
+        if whole and isinstance(piece, CodePiece):  # colours that are known count from the first time it is laid out
+            self.tools.colours.finished(piece.code, fence_name(block.info), whole)
         if isinstance(piece, TextPiece | MathPiece | CodePiece | TablePiece):
             piece.update(block, open_=open_)
         piece.lay_out(look, width, before)
@@ -343,6 +362,14 @@ class TextFlow(Flow):
                 piece.lay_out(look, width, self.pieces[index - 1] if index else None)
                 first = min(first, index)
         return first
+
+
+def _whole(closed: Sequence[Block], index: int, ended: bool) -> str:
+    """The code of the block that begins there, if all of it is among these."""
+    end = index + 1
+    while end < len(closed) and closed[end].part:
+        end += 1
+    return joined(closed[index:end]) if end < len(closed) or (ended and index < len(closed)) else ""
 
 
 def _page(text: str) -> tuple[str, str]:

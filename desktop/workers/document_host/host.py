@@ -10,9 +10,7 @@ import asyncio
 import base64
 import codecs
 import contextlib
-import importlib.util
 import os
-import selectors
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -21,13 +19,8 @@ from typing import Any
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.opening import opened
 from desktop.workers.document_host.reading import DocumentFile
-from desktop.workers.hardening import bound_memory, bound_time, harden
+from desktop.workers.hardening import bound_memory, bound_time, harden, polling, shut_in
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
 
 SERVICE = "document-host"
 VERSION = "1"
@@ -172,26 +165,6 @@ def load() -> None:
     warnings.simplefilter("ignore")
 
 
-def shut_in(launcher: str, program: str) -> None:
-    """From here on nothing can be opened, started or reached; what was asked for and cannot be done raises OSError."""
-    if resource is not None:
-        for name in ("FSIZE", "NPROC"):
-            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (0, 0))
-    if not launcher:
-        return
-    spec = importlib.util.spec_from_file_location("launcher", launcher)
-    if spec is None or spec.loader is None:
-        raise OSError("the launcher cannot be read")
-    confinement = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(confinement)
-    libc = confinement.ctypes.CDLL(None, use_errno=True)
-    confinement.drop_capabilities(libc)
-    confinement.prctl(libc, confinement.PR_SET_NO_NEW_PRIVS, 1)
-    if confinement.landlock_abi(libc) > 0:  # a second wall: the filter refuses to open anything
-        confinement.landlock(libc, [], [])
-    confinement.seccomp(libc, bytes.fromhex(program))
-
-
 async def serve(host: DocumentHost, launcher: str, program: str, idle: float) -> None:
     """Until the app is gone, or nobody has asked for ``idle`` seconds."""
     reader, writer = await pipes()
@@ -201,13 +174,6 @@ async def serve(host: DocumentHost, launcher: str, program: str, idle: float) ->
         async with asyncio.timeout(idle) as limit:
             host.working = lambda working: limit.reschedule(None if working else loop.time() + idle)
             await ChildServer(SERVICE, VERSION, host.methods()).serve(reader, writer)
-
-
-def polling() -> asyncio.AbstractEventLoop:
-    """A loop that waits by ``poll``: of all ways of waiting the one that the filter lets through."""
-    if not hasattr(selectors, "PollSelector"):  # pragma: no cover - Windows
-        return asyncio.new_event_loop()
-    return asyncio.SelectorEventLoop(selectors.PollSelector())
 
 
 def main(handle: int, launcher: str = "", program: str = "", idle: float = IDLE) -> None:

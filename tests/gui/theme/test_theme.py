@@ -18,11 +18,13 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from desktop.domain.fences.colours import CODE_ROLES
 from desktop.ui.theme import Theme, parse_color
 from desktop.ui.theme.paint import BADGES, STATES, split_ranges
 from desktop.ui.theme.qss import make_stylesheet
 from desktop.ui.theme.resources import ICONS, TOKENS
 from desktop.ui.theme.tokens import load_tokens
+from desktop.ui.transcript.colours.finished import TOKENS as CODE_TOKENS
 from desktop.ui.transcript.pieces.small import SEVERITIES
 from desktop.ui.widgets.controls.fields import Combo
 from desktop.ui.widgets.layout.containers import Notice
@@ -60,6 +62,19 @@ def test_texts_are_readable_on_every_pane(theme: Theme, mode: str) -> None:
         for text in ("text", "text-2", "text-3", "accent-text", "failed", "ask", "allow", "info", "deny")
         for pane in PANES
         if contrast(theme.color(text), theme.color(pane)) < 4.5
+    ]
+    assert poor == []
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_code_is_readable_in_every_colour(theme: Theme, mode: str) -> None:
+    theme.set_choice(mode)
+    grounds = ("code-bg", "surface", "sunken")
+    poor = [
+        (role, ground)
+        for role in CODE_ROLES
+        for ground in grounds
+        if contrast(theme.color(CODE_TOKENS[role]), theme.color(ground)) < 4.5
     ]
     assert poor == []
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
+from desktop.ui.transcript.colours.finished import CodeBlock
+from desktop.ui.transcript.colours.highlight import fence_name, highlight, language_of
 from desktop.ui.transcript.markdown.model import Block
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
-from desktop.ui.transcript.pieces.highlight import highlight, language_of
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.text import BlockPiece
 from desktop.ui.transcript.pieces.text_box import TextBox
@@ -39,15 +40,17 @@ class SideScroll:
 class CodePiece(BlockPiece):
     """One part of a code block. The first has the head, the last the foot."""
 
-    __slots__ = ("_copy", "_width", "before", "last", "scroll", "state")
+    __slots__ = ("_copy", "_lead", "_look", "_width", "base", "before", "code", "last", "scroll", "state")
 
     def __init__(self, key: str, block: Block) -> None:
         super().__init__(key, block)
-        self.scroll = SideScroll()
+        self.scroll, self.code = SideScroll(), CodeBlock()
         self.before: CodePiece | None = None
+        self.base = 0
         self.state = ""
         self.last = True
-        self._width = 0.0
+        self._width = self._lead = 0.0
+        self._look: PageLook | None = None
         self._copy = QRectF()
 
     def update(self, block: Block, *, open_: bool) -> None:
@@ -59,15 +62,13 @@ class CodePiece(BlockPiece):
         block = self.block
         self.before = before if block.part and isinstance(before, CodePiece) else None
         if self.before is not None:
-            self.scroll = self.before.scroll
-        self._width = width
-        spans, self.state = highlight(language_of(block.info), block.text, self.before.state if self.before else "")
-        formats = [(start, end, look.token_format(token)) for start, end, token in spans]
+            self.scroll, self.code = self.before.scroll, self.before.code
+            self.base = self.before.base + len(self.before.text) + len(block.glue)
+        self._width, self._look = width, look
         self.text = block.text
-        box = TextBox(block.text, look.code_style, formats)
         goes_on = bool(self.before) and not block.glue
-        lead = self.before.boxes[0].box.end_x() if goes_on and self.before else 0.0
-        box.lay_out(1e7, min(lead, 9e6))
+        self._lead = min(self.before.boxes[0].box.end_x(), 9e6) if goes_on and self.before else 0.0
+        box = self._box(look)
         self.glue = block.glue if block.part else ""
         self.overlap = look.line("code") if goes_on else 0
         left, pad = self.indent(look), look.px(12)
@@ -79,6 +80,21 @@ class CodePiece(BlockPiece):
         copy_width = look.metrics("small", 500).horizontalAdvance("Copy") + look.px(38)
         self._copy = QRectF(width - copy_width - look.px(5), look.px(4) + 1, copy_width, look.px(24))
         self.finish(look, None)
+
+    def _box(self, look: PageLook) -> TextBox:
+        spans = self.code.spans(self.base, self.base + len(self.text))
+        if spans is None:
+            before = self.before.state if self.before else ""
+            spans, self.state = highlight(language_of(self.block.info), self.text, before)
+        formats = [(start, end, look.token_format(token)) for start, end, token in spans]
+        box = TextBox(self.text, look.code_style, formats)
+        box.lay_out(1e7, self._lead)
+        return box
+
+    def recolour(self) -> None:
+        """The same text in the colours of its block; nothing moves."""
+        if self._look is not None and self.boxes:
+            self.boxes[0].box = self._box(self._look)
 
     def finish(self, look: PageLook, after: Piece | None) -> None:
         self.last = not (isinstance(after, CodePiece) and after.block.part)
@@ -118,7 +134,7 @@ class CodePiece(BlockPiece):
 
     def _draw_head(self, canvas: Canvas, frame: QRectF, origin: QPointF) -> None:
         look = canvas.look
-        language = (self.block.info.split() or [""])[0]
+        language = fence_name(self.block.info)
         head = QRectF(frame.x() + look.px(12), frame.y() + 1, frame.width() / 2, look.px(HEAD))
         canvas.words(language, head, "small", "text-2")
         canvas.line(frame.x() + 1, frame.y() + look.px(HEAD) + 1, frame.width() - 2)
@@ -152,6 +168,28 @@ class CodePiece(BlockPiece):
         opener = f"```{self.block.info}\n" if self.before is None and whole else ""
         closer = "\n```" if self.last and whole and (opener or self.before is not None) else ""
         return opener + self.text[start:end] + closer
+
+
+def finished_code(pieces: Sequence[Piece], first: int, ended: bool) -> Iterator[tuple[Sequence[CodePiece], str]]:
+    """(its parts, its text) of each block of code that is whole, of those that reach to piece number ``first`` or
+    beyond. ``ended``: nothing comes after these pieces."""
+    while first > 0 and isinstance(pieces[first - 1], CodePiece):
+        first -= 1
+    parts: list[CodePiece] = []
+    for piece in pieces[first:]:
+        goes_on = isinstance(piece, CodePiece) and bool(piece.block.part)
+        if parts and not goes_on:
+            yield parts, joined([part.block for part in parts])
+            parts = []
+        if isinstance(piece, CodePiece):
+            parts.append(piece)
+    if parts and ended:
+        yield parts, joined([part.block for part in parts])
+
+
+def joined(blocks: Sequence[Block]) -> str:
+    """Exactly the code of a block that was cut into these."""
+    return "".join(block.glue + block.text if index else block.text for index, block in enumerate(blocks))
 
 
 def whole_code(pieces: Sequence[Piece], key: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.ui.transcript.pieces.highlight import Span, highlight
+from desktop.ui.transcript.colours.highlight import Span, highlight
 from desktop.ui.transcript.pieces.text_box import TextBox
 
 

@@ -1,4 +1,5 @@
-"""Code colours: one compiled regular expression per language, and what stays open at the end of a part.
+"""Colours of code while it is written: one compiled regular expression per language, and what stays open at the end of
+a part. Finished code has those of ``finished.py``.
 
 ``highlight`` gives (start, end, token) with the tokens code-keyword, code-string, code-number, code-comment, code-name
 and diff-*; a language that is not known gives nothing. Linear patterns only: code is untrusted text.
@@ -188,10 +189,15 @@ _RESUME = {"/*": "*/", '"""': '"""', "'''": "'''", "`": "`", "<!--": "-->"}
 """What may stay open over the end of a part, and what closes it."""
 
 
-def language_of(info: str) -> str:
-    """The language that a fence names; "" when it is not known."""
+def fence_name(info: str) -> str:
+    """The language that a fence names, as it is written."""
     words = info.split(None, 1)
-    name = words[0].strip("{}.").casefold() if words else ""
+    return words[0].strip("{}.") if words else ""
+
+
+def language_of(info: str) -> str:
+    """The language that a fence names; "" when it is none of those here."""
+    name = fence_name(info).casefold()
     name = ALIASES.get(name, name)
     return name if name in LANGUAGES or name == "diff" else ""
 

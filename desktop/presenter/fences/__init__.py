@@ -1,0 +1,1 @@
+"""What is made of fences in answers, as it is shown."""

@@ -1,0 +1,93 @@
+"""The methods of the fence host: ``colours`` of a code.
+
+It loads its libraries and then shuts itself in: from there on it can compute, read and write its pipes, and end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from desktop.domain.fences.colours import CODE_LONGEST, ColourSpans
+from desktop.workers.fence_host import colouring, limits
+from desktop.workers.fence_host.bounded import TimeUp, bounded, prepare
+from desktop.workers.hardening import bound_memory, harden, polling, shut_in
+from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
+
+SERVICE = "fence-host"
+VERSION = "1"
+IDLE = 120.0
+"""Seconds without a call after which the process ends."""
+
+
+class FenceHost:
+    """``working`` is told True when a call begins and False when none is left."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+        self._calls = 0
+        self.working: Callable[[bool], None] = lambda _: None
+
+    def methods(self) -> dict[str, Any]:
+        """By name."""
+        return {"colours": self.colours}
+
+    async def colours(self, call: WorkerCall) -> Mapping[str, Any]:
+        """Streams the spans of a code, whose pieces are the parts of the call; the value says whether its language is
+        known."""
+        code = "".join(str(part) for part in call.parts)[:CODE_LONGEST]
+        async with self._working():
+            lexer = colouring.lexer_of(str(call.params.get("language", "")), code)
+            if lexer is None:
+                return {"known": False}
+            with _bounded():
+                packed = ColourSpans.packed(colouring.coloured(lexer, code)).spans
+        for at in range(0, len(packed), limits.PIECE):
+            await call.emit({"spans": base64.b64encode(packed[at : at + limits.PIECE]).decode("ascii")})
+        return {"known": True}
+
+    @contextlib.asynccontextmanager
+    async def _working(self) -> Any:
+        """One call after the other."""
+        self._calls += 1
+        self.working(True)
+        try:
+            async with self._turn:
+                yield
+        finally:
+            self._calls -= 1
+            self.working(self._calls > 0)
+
+
+@contextlib.contextmanager
+def _bounded() -> Iterator[None]:
+    try:
+        with bounded(limits.CALL_S, limits.ENDS_S):
+            yield
+    except TimeUp:
+        raise CallError("fence.time", "It takes too long to read.") from None
+    except (MemoryError, RecursionError):
+        raise CallError("fence.large", "It takes more memory to read than it may.") from None
+
+
+async def serve(host: FenceHost, launcher: str, program: str, idle: float) -> None:
+    """Until the app is gone, or nobody has asked for ``idle`` seconds."""
+    reader, writer = await pipes()
+    shut_in(launcher, program)
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(idle) as limit:
+            host.working = lambda working: limit.reschedule(None if working else loop.time() + idle)
+            await ChildServer(SERVICE, VERSION, host.methods()).serve(reader, writer)
+
+
+def main(launcher: str = "", program: str = "", idle: float = IDLE) -> None:
+    """Run the process until it is idle or its parent is gone."""
+    harden()
+    bound_memory(limits.MEMORY)
+    colouring.load()
+    prepare()
+    run(lambda: serve(FenceHost(), launcher, program, idle), SERVICE, loop=polling)
