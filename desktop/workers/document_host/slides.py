@@ -16,7 +16,7 @@ CHART_POINTS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _OneSlide:
     """What the shapes of one slide are looked at with."""
 
     looks: SlideLooks
@@ -59,7 +59,7 @@ class Slides(DocumentFile):
             yield "[This slide is hidden: it is not shown in the presentation.]"
         tree = root.first("cSld", "spTree")
         shapes = tree.children if tree is not None else []
-        seen = _Seen(SlideLooks(self._package, root, relations), relations)
+        seen = _OneSlide(SlideLooks(self._package, root, relations), relations)
         for shape in shapes:
             yield from self._shape(shape, seen)
         for relation in relations.values():
@@ -70,7 +70,7 @@ class Slides(DocumentFile):
             elif relation.kind == "comments":
                 yield from self._comments(relation.target)
 
-    def _shape(self, shape: Element, seen: _Seen, *, grouped: bool = False) -> Iterator[str]:
+    def _shape(self, shape: Element, seen: _OneSlide, *, grouped: bool = False) -> Iterator[str]:
         if why := "Hidden" if _is_hidden(shape) else seen.looks.covered(shape):
             words = one_line(" ".join(one.words("t") for one in shape.walk() if one.name == "p"))
             if words:
@@ -79,7 +79,7 @@ class Slides(DocumentFile):
             yield from self._shown(shape, seen, grouped=grouped)
             seen.looks.drawn(shape, in_group=grouped)
 
-    def _shown(self, shape: Element, seen: _Seen, *, grouped: bool) -> Iterator[str]:
+    def _shown(self, shape: Element, seen: _OneSlide, *, grouped: bool) -> Iterator[str]:
         name = shape.name
         if name == "AlternateContent":
             for one in shape.children[:1]:
@@ -96,7 +96,7 @@ class Slides(DocumentFile):
         elif name == "graphicFrame":
             yield from self._frame(shape, seen)
 
-    def _text(self, shape: Element, seen: _Seen, *, grouped: bool) -> Iterator[str]:
+    def _text(self, shape: Element, seen: _OneSlide, *, grouped: bool) -> Iterator[str]:
         body = shape.first("txBody")
         if body is None:
             return
@@ -121,7 +121,7 @@ class Slides(DocumentFile):
         left, top, right, bottom = place
         return right <= 0 or bottom <= 0 or left >= self._size[0] or top >= self._size[1]
 
-    def _frame(self, frame: Element, seen: _Seen) -> Iterator[str]:
+    def _frame(self, frame: Element, seen: _OneSlide) -> Iterator[str]:
         relations = seen.relations
         for one in frame.walk():
             if one.name == "tbl":
@@ -181,7 +181,7 @@ def _is_hidden(shape: Element) -> bool:
     return about is not None and about.get("hidden") in ("1", "true")
 
 
-def _cell(cell: Element, seen: _Seen) -> str:
+def _cell(cell: Element, seen: _OneSlide) -> str:
     body, why = cell.first("txBody"), seen.looks.of_cell(cell)
     return " ".join(_paragraph(one, seen.relations, why) for one in body.all("p")) if body is not None else ""
 

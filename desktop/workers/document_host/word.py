@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from desktop.workers.document_host.looks import UNKNOWN, hex_of
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.reading import FlowDocument, hidden, one_line, table_rows
-from desktop.workers.document_host.word_looks import PAGE, Looks, Place, is_on, value_of
+from desktop.workers.document_host.word_looks import PAGE, Looks, TextPlace, is_on, value_of
 from desktop.workers.document_host.xml import Element, for_each
 
 _HOLDERS = frozenset(
@@ -100,7 +100,7 @@ class WordDocument(FlowDocument):
         self.add(table_rows(row for row in self._rows(element, PAGE) if row))
         self._end_notes()
 
-    def _rows(self, table: Element, place: Place) -> list[list[str]]:
+    def _rows(self, table: Element, place: TextPlace) -> list[list[str]]:
         looks = self._looks.table(table, place)
         rows = [(row, _held(row, "tc")) for row in _held(table, "tr")]
         return [
@@ -111,7 +111,7 @@ class WordDocument(FlowDocument):
             for down, (row, cells) in enumerate(rows)
         ]
 
-    def _cell(self, element: Element, place: Place) -> str:
+    def _cell(self, element: Element, place: TextPlace) -> str:
         pieces = []
         for child in _flat(element):
             if child.name == "p":
@@ -128,10 +128,10 @@ class WordDocument(FlowDocument):
 
     # -- text ---------------------------------------------------------------------------------------------------------
 
-    def _words(self, element: Element, place: Place = PAGE) -> str:
+    def _words(self, element: Element, place: TextPlace = PAGE) -> str:
         return "".join(self._pieces(element, place.within(element.first("pPr"))))
 
-    def _pieces(self, element: Element, place: Place) -> Iterator[str]:
+    def _pieces(self, element: Element, place: TextPlace) -> Iterator[str]:
         for child in element.children:
             name = child.name
             if name == "r":
@@ -152,7 +152,7 @@ class WordDocument(FlowDocument):
                     wrapped.children = [held] if held is not child else child.children
                     yield from self._pieces(wrapped, place)
 
-    def _run(self, run: Element, place: Place) -> str:
+    def _run(self, run: Element, place: TextPlace) -> str:
         words = "".join(self._run_pieces(run))
         why = self._looks.unseen(run.first("rPr"), place) if words.strip() else ""
         return hidden(why, words) if why else words
@@ -199,14 +199,14 @@ class WordDocument(FlowDocument):
         place = PAGE
         for one in _shown(element):
             if one.name in ("wsp", "shape", "rect", "roundrect", "oval"):
-                place = Place(ground=_ground(one))
+                place = TextPlace(ground=_ground(one))
             if one.name == "docPr" and (words := one_line(one.get("descr"))):
                 pieces.append(f" (picture: {words}) ")
             elif one.name == "txbxContent":
                 pieces += [f" {self._words(block, place)} " for block in _shown(one) if block.name == "p"]
         return "".join(pieces)
 
-    def _link(self, element: Element, place: Place) -> str:
+    def _link(self, element: Element, place: TextPlace) -> str:
         words = self._words(element, place)
         target = self._relations.get(element.get("id"))
         leads = target.target if target is not None and target.outside else ""

@@ -37,7 +37,7 @@ _PAPER = ("background1", "light1")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextPlace:
     """Where a text stands."""
 
     paragraph: Element | None = None
@@ -49,12 +49,12 @@ class Place:
     lost: str = ""
     """Why nothing is seen here, or ""."""
 
-    def within(self, paragraph: Element | None) -> Place:
+    def within(self, paragraph: Element | None) -> TextPlace:
         """In a paragraph."""
         return self if paragraph is None else replace(self, paragraph=paragraph)
 
 
-PAGE = Place()
+PAGE = TextPlace()
 
 
 class Looks:
@@ -78,7 +78,7 @@ class Looks:
             yield found
             style = value_of(found, "basedOn")
 
-    def unseen(self, run: Element | None, place: Place) -> str:
+    def unseen(self, run: Element | None, place: TextPlace) -> str:
         """Why a run with these properties is not seen where it stands, or ""."""
         letters, above = self._of_style(value_of(place.paragraph, "pStyle") or self._usual)
         own = () if run is None else (run, *self._of_style(value_of(run, "rStyle"))[0])
@@ -110,7 +110,7 @@ class Looks:
             known = self._said[style] = both[0], both[1]
         return known
 
-    def table(self, element: Element, place: Place) -> TableLooks:
+    def table(self, element: Element, place: TextPlace) -> TableLooks:
         """The looks of a table that stands in a place."""
         properties = element.first("tblPr")
         return TableLooks(list(self.chain(value_of(properties, "tblStyle"))), properties, place)
@@ -119,7 +119,7 @@ class Looks:
 class TableLooks:
     """The looks of a table's cells."""
 
-    def __init__(self, styles: list[Element], properties: Element | None, place: Place) -> None:
+    def __init__(self, styles: list[Element], properties: Element | None, place: TextPlace) -> None:
         look = properties.first("tblLook") if properties is not None else None
         self._off = {name for name in _SWITCHED if look is None or look.get(name) not in ("1", "true")}
         self._bands = look is None or look.get("noHBand") not in ("1", "true")
@@ -127,7 +127,7 @@ class TableLooks:
         self._styles = styles
         self._place = place
 
-    def cell(self, row: Element, cell: Element, at: tuple[int, int], last: tuple[int, int]) -> Place:
+    def cell(self, row: Element, cell: Element, at: tuple[int, int], last: tuple[int, int]) -> TextPlace:
         """The place that a cell is; ``at`` is its row and column from 0, ``last`` the last ones."""
         height = row.first("trPr", "trHeight")
         flat = height is not None and height.get("hRule") == "exact" and _number(height.get("val")) <= FLAT
@@ -137,7 +137,7 @@ class TableLooks:
         found = next((fill for one in fills if one is not None and (fill := fill_of(one)) is not None), None)
         letters = tuple(one for held in styled if (one := held.first("rPr")) is not None)
         ground = self._place.ground if found is None else found
-        return Place(None, ground, letters, "Hidden, in a row without height" if flat else self._place.lost)
+        return TextPlace(None, ground, letters, "Hidden, in a row without height" if flat else self._place.lost)
 
     def _kinds(self, at: tuple[int, int], last: tuple[int, int]) -> Iterator[str]:
         """The parts of a style that hold for a cell, the strongest first; "": the style itself."""
