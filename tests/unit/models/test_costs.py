@@ -43,6 +43,11 @@ async def test_thinking_that_is_counted_beside_the_answer_is_part_of_the_output(
         ({"cost": 0, "told": OWN_KEY}, 0.0105),
         ({"cost": 0}, 0.0),
         ({"cost": -1}, None),
+        ({"cost": float("nan")}, None),
+        ({"cost": float("inf")}, None),
+        ({"cost": 10**30}, None),
+        ({"cost": True}, None),
+        ({"cost": 0.5, "told": {"is_byok": True, "cost_details": {"upstream_inference_cost": float("nan")}}}, 0.5),
     ],
 )
 async def test_what_openrouter_says_is_the_cost_and_what_the_maker_bills_beside_it(
@@ -50,3 +55,9 @@ async def test_what_openrouter_says_is_the_cost_and_what_the_maker_bills_beside_
 ) -> None:
     found = await used(host, provider, "openrouter", "some/free-model", **told)
     assert found.cost_usd == (None if cost is None else pytest.approx(cost))
+
+
+async def test_no_answer_has_more_tokens_than_there_can_be(host: ChildProcess, provider: ProviderSpace) -> None:
+    found = await used(host, provider, "openai_compatible", "m", input=10**30, output=10**400, cached=10**30)
+    assert (found.input_tokens, found.output_tokens, found.cached_tokens) == (10**9, 10**9, 10**9)
+    assert found.cost_usd is None

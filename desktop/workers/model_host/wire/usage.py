@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+COUNT_MAX, COST_MAX = 10**9, 10.0**6
+"""More tokens, and more USD, no answer has."""
+
 
 def usage(library: Any, response: Any, params: Mapping[str, Any], answered: str) -> dict[str, Any] | None:
     """Tokens as reported, ``cached`` of the ``input`` read from the cache and ``written`` to it; their ``cost`` if the
@@ -57,13 +60,11 @@ class _UsedTokens:
     def _told(self, *, zero: bool) -> float | None:
         """What the provider says of the cost: its own, and what another one bills for it with the person's own key
         there. ``zero``: to say that it cost nothing is to say something."""
-        said = getattr(self._last, "cost", None)
-        if isinstance(said, bool) or not isinstance(said, (int, float)) or said < 0:
+        said = _price(getattr(self._last, "cost", None))
+        if said is None:
             return None
-        more = _field(getattr(self._last, "cost_details", None), "upstream_inference_cost")
-        own_key = getattr(self._last, "is_byok", None) is True
-        elsewhere = more if own_key and isinstance(more, (int, float)) and more > 0 else 0.0
-        whole = float(said) + float(elsewhere)
+        more = _price(_field(getattr(self._last, "cost_details", None), "upstream_inference_cost"))
+        whole = said + (more or 0.0 if getattr(self._last, "is_byok", None) is True else 0.0)
         return whole if whole > 0 or zero else None
 
     def saved(self, library: Any, names: Sequence[str]) -> float | None:
@@ -99,9 +100,15 @@ def _field(record: Any, name: str) -> Any:
     return record.get(name) if isinstance(record, Mapping) else getattr(record, name, None)
 
 
+def _price(value: Any) -> float | None:
+    """A cost as a server says it, which may be anything."""
+    known = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= COST_MAX
+    return float(value) if known else None
+
+
 def _count(record: Any, name: str) -> int:
     value = getattr(record, name, None)
-    return value if isinstance(value, int) and value > 0 else 0
+    return min(value, COUNT_MAX) if isinstance(value, int) and value > 0 else 0
 
 
 def _names(params: Mapping[str, Any], answered: str) -> Sequence[str]:
