@@ -121,12 +121,46 @@ class DocumentOpener(Protocol):
         ...
 
 
+_ENDINGS = "pdf|docx|docm|xlsx|xlsm|pptx|pptm|odt|ods|odp|epub|x?html?|csv|tsv|ipynb"
+_NO_NAME = r"\s()\[\]<>“”\"'`|*"
+"""What ends the name of a document in an answer."""
 CITATION = lazy_pattern(
-    r"(?<![^\s(\[“”\"'*—–-])(?P<name>[^\s()\[\]<>“”\"'`|*]{1,120}\.(?:pdf|docx|docm|xlsx|xlsm|pptx|pptm|odt|epub|x?html?|csv|tsv|"
-    r"ipynb))\s(?:(?:p\.|page|slide|chapter|cell|part)\s?(?P<part>\d{1,7})|(?:(?P<sheet>[^\s!|][^!|\n]{0,60})!)?"
+    rf"(?<![^\s(\[“”\"'*—–-])(?P<name>[^{_NO_NAME}]{{1,120}}\.(?i:{_ENDINGS}))"
+    r"\s(?:(?:p\.|page|slide|chapter|cell|part)\s?(?P<part>\d{1,7})|(?:(?P<sheet>[^\s!|][^!|\n]{0,60})!)?"
     r"(?P<cells>[A-Z]{1,3}\d{1,7}(?::[A-Z]{1,3}\d{1,7})?))(?!\w)"
 )
 """A place in a document as answers name it: ``report.pdf p. 4``, ``levels.xlsx March!B7``."""
+
+
+_ENDING = lazy_pattern(_ENDINGS, re.IGNORECASE)
+_TELLS_APART = lazy_pattern(rf"[{_NO_NAME}]+")
+NAME = 120
+"""Characters of a name that is cited."""
+_USUAL_ENDING = {
+    "PDF": ".pdf",
+    "Word document": ".docx",
+    "Excel workbook": ".xlsx",
+    "PowerPoint presentation": ".pptx",
+    "OpenDocument text": ".odt",
+    "OpenDocument spreadsheet": ".ods",
+    "OpenDocument presentation": ".odp",
+    "EPUB book": ".epub",
+    "HTML page": ".html",
+    "CSV table": ".csv",
+    "notebook": ".ipynb",
+}
+
+
+def cite_name(name: str, kind: str = "") -> str:
+    """A document's name as answers cite it: on one line, without what would end it, and with an ending that tells that
+    it is a document (by its ``kind``, where it has none of its own)."""
+    shown = "".join(letter for letter in name if letter.isprintable() or letter.isspace())
+    whole = _TELLS_APART.sub("_", shown).strip("_")
+    stem, dot, own = whole.rpartition(".")
+    if not dot or not _ENDING.fullmatch(own):
+        stem, own = whole, ""
+    ending = f".{own}" if own else _USUAL_ENDING.get(kind, "")
+    return (stem.strip("_")[: NAME - len(ending)].strip("_") or "document") + ending
 
 
 def read_citation(text: str) -> tuple[str, int, str, int] | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -18,7 +17,7 @@ from typing import BinaryIO
 
 from desktop.domain.errors import StoreError
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
-from desktop.domain.files.documents import DocumentOpener, DocumentRefused, OpenDocument
+from desktop.domain.files.documents import DocumentOpener, DocumentRefused, OpenDocument, cite_name
 from desktop.domain.messages import Block, DocumentBlock
 from desktop.store.documents import DocumentRepository
 from desktop.store.kept_files import KeptFiles
@@ -51,9 +50,9 @@ class DocumentService:
         """What goes with a message: the document, and pictures of its first pages where these have no text. Raises
         DocumentRefused and StoreError."""
         digest = await asyncio.to_thread(self._keep, data)
-        name = cite_name(name)
         async with self.opened(digest, name) as document:
             about = document.about
+            name = cite_name(name, about.kind)
             text = await document.text(1, about.count, room=room)
             block = DocumentBlock(
                 name,
@@ -90,8 +89,8 @@ class DocumentService:
 
     async def find(self, thread_id: str, name: str) -> DocumentBlock | None:
         """The document of a thread by its name, the newest of several. Case does not count."""
-        wanted = cite_name(name).casefold()
-        return next((one for one in await self.of_thread(thread_id) if one.name.casefold() == wanted), None)
+        wanted = (name.casefold(), cite_name(name).casefold())
+        return next((one for one in await self.of_thread(thread_id) if one.name.casefold() in wanted), None)
 
     async def copy(self, digest: str) -> bytes:
         """An original, to be saved elsewhere. Raises DocumentRefused and StoreError."""
@@ -136,11 +135,6 @@ class DocumentService:
         if hashlib.sha256(data).hexdigest() != digest:
             raise DocumentRefused("What was kept of it is damaged.", next_step="Attach it again.")
         return data
-
-
-def cite_name(name: str) -> str:
-    """A name as answers cite it: on one line and without blanks, so that it is seen where it ends."""
-    return re.sub(r"\s+", "_", "".join(c for c in name if c.isprintable() or c.isspace()).strip())[:120] or "document"
 
 
 def _more(name: str, how: str) -> str:

@@ -19,7 +19,7 @@ from desktop.domain.tools import Tool
 from desktop.models.outgoing import parts
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.confinement.code_profile import code_sandbox_profile
-from desktop.services.documents.service import DocumentService, cite_name, room_in
+from desktop.services.documents.service import DocumentService, room_in
 from desktop.tools.builtin.read_document import ReadDocument
 from desktop.tools.documents.reader import DocumentReader
 from desktop.workers.document_child import document_host
@@ -178,17 +178,21 @@ async def test_a_document_survives_the_store_and_a_branch(tmp_path: Path) -> Non
         assert await documents.find(thread_id, "A.PDF") == block
 
 
+async def test_a_document_is_found_by_the_name_of_its_file_too(tmp_path: Path) -> None:
+    async with library(tmp_path, says("one")) as (w, documents, _):
+        (block,) = await documents.attach("Report (1)", pdf([drawn("x")]), 900)
+        thread_id = await w.thread()
+        await w.ask(thread_id, "hi", block)
+        assert isinstance(block, DocumentBlock)
+        assert block.name == "Report_1.pdf"
+        assert "## Report_1.pdf p. 1" in block.text
+        assert await documents.find(thread_id, "report (1).pdf") == block
+        assert await documents.find(thread_id, "Report_1.pdf") == block
+
+
 @pytest.mark.parametrize(("window", "room"), [(None, 16_000), (4_096, 8_000), (131_072, 65_536), (10_000_000, 100_000)])
 def test_the_room_follows_the_window_within_bounds(window: int | None, room: int) -> None:
     assert room_in(window) == room
-
-
-@pytest.mark.parametrize(
-    ("name", "cited"),
-    [("a b\tc.pdf", "a_b_c.pdf"), ("\u202etxt.pdf", "txt.pdf"), (" ", "document"), ("x" * 500, "x" * 120)],
-)
-def test_names_are_cited_on_one_line_without_blanks(name: str, cited: str) -> None:
-    assert cite_name(name) == cited
 
 
 async def test_what_cannot_be_read_is_refused_with_what_to_do(tmp_path: Path) -> None:
