@@ -49,13 +49,27 @@ class ReasoningBlock:
 
 @dataclass(frozen=True, slots=True)
 class ImageBlock:
-    """An image that a person attached or a tool gave: ``media_type`` such as image/png, ``data`` base64, ``name`` for
-    display."""
+    """An image that a person attached or a tool gave."""
 
     media_type: str
+    """Such as image/png."""
     data: str
+    """The picture in base64."""
     name: str = ""
+    """For display."""
+    width: int = 0
+    """Points across; 0: it was kept as it came, and nobody has looked at what it holds."""
+    height: int = 0
+    """Points down."""
+    notes: str = ""
+    """What was done to it when it was made anew, in words."""
     kind: Literal["image"] = "image"
+    """Tells blocks apart in JSON."""
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it has."""
+        return len(self.data) * 3 // 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from desktop.domain.errors import (
     ToolAborted,
     ValidationFailure,
 )
+from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.runs.events import ToolCallFinished, ToolCallStarted
@@ -41,7 +42,7 @@ from desktop.pipeline.recovery.past_calls import PastCalls, key_of
 from desktop.pipeline.rehearsing import Around, CallRehearsals, alone
 from desktop.pipeline.skills.side import SkillSide
 from desktop.pipeline.skills.wrapping import Wrapping
-from desktop.pipeline.steps import CallLayer, CallStep, ResultCheck, Terminated, planned
+from desktop.pipeline.steps import CallLayer, CallStep, RemadePictures, ResultCheck, Terminated, planned
 from desktop.pipeline.validation import Validator
 from desktop.recovery.history import CallHistories
 from desktop.recovery.past import OUTCOME_UNKNOWN, OUTCOME_UNKNOWN_STATE, edited_of
@@ -74,6 +75,7 @@ class Pipeline:
     the first outermost; one that declares ``observe_only = True`` stands around the gates and cannot change the
     result (R-MW-7). ``skills`` is what calls of skills need beside the gates; without it only tools are called.
     ``histories`` knows of the calls that earlier runs left open. ``outside`` keeps whose texts were read in a run.
+    ``pictures`` opens what tools give as pictures; None: they stay as they came.
 
     ``steps`` are all that happens to a call, in their order.
     """
@@ -92,6 +94,7 @@ class Pipeline:
         histories: CallHistories | None = None,
         around: Around = alone,
         outside: OutsideTexts | None = None,
+        pictures: PictureOpener | None = None,
     ) -> None:
         self.table = table
         self._skills = skills
@@ -127,6 +130,7 @@ class Pipeline:
             CallLayer("", "what may have been done already is asked about", RecoveryGate(histories)),
             CallLayer("10", "rules, what was agreed before, a person", trusting),
             *(CallLayer("11", "the journal and other middleware", layer) for layer in middleware),
+            CallLayer("", "pictures are made anew", RemadePictures(pictures)),
             CallLayer("", "whose words come back", WhoseWords()),
             *wrapping,
             CallStep("12", "looked at once more, then run", self._execute),

@@ -8,8 +8,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from desktop.domain.errors import BugError
+from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.messages import ImageBlock
 from desktop.domain.runs.middleware import CallNext, Middleware, MiddlewareTermination
+from desktop.domain.runs.scopes import Interrupt
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.compose import compose
 from desktop.pipeline.context import CallAttempt, CallContext
@@ -95,3 +98,28 @@ class Terminated:
             await call_next()
         except MiddlewareTermination as stop:
             context.result = ToolResult(str(stop), is_error=True, code="terminated")
+
+
+class RemadePictures:
+    """Pictures that a tool gave are made anew before anybody gets them, whatever gave them (R-MOD-6). ``opener`` None:
+    they stay as they came."""
+
+    name = "pictures"
+
+    def __init__(self, opener: PictureOpener | None) -> None:
+        self._opener = opener
+
+    async def process(self, context: CallContext, call_next: CallNext) -> None:
+        """What cannot be opened is left out, and said."""
+        await call_next()
+        result = context.result
+        if self._opener is None or result is None or not any(_came_so(one) for one in result.media):
+            return
+        async with Interrupt(context.meta.cancellation):
+            found, said = await self._opener.remade(result.media)
+        media = tuple(one for one in found if one is not None)
+        context.result = replace(result, text="\n".join(filter(None, [result.text, *said])), media=media)
+
+
+def _came_so(block: object) -> bool:
+    return isinstance(block, ImageBlock) and not block.width

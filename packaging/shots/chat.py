@@ -234,7 +234,7 @@ def _page(
             setup=cast(ModelSetupViewModel, SampleSetup()),
             offers=OffersViewModel(bridge, {}),
             servers=composer.sample_servers(bridge),
-            attaching=AttachingViewModel(bridge, nothing, lambda: 0),
+            attaching=AttachingViewModel(bridge, nothing, lambda: 0, nothing),
             document=DocumentViewModel(nothing, bridge, lambda: ""),
             agents=(("assistant", "Workbench"),),
             trace=trace_shots.SAMPLES[trace](),

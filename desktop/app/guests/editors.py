@@ -41,6 +41,7 @@ def _desk(services: Services) -> EditorDesk:
         spawn=services.owner.spawn,
         note=services.outside.note,
         is_attended=lambda: services.askers.has_window,
+        pictures=services.pictures,
     )
 
 

@@ -47,10 +47,12 @@ from desktop.tools.builtin.web_fetch import WebFetch
 from desktop.tools.builtin.web_search import WebSearch
 from desktop.tools.cli.services import CliServices
 from desktop.tools.documents.reader import DocumentReader
+from desktop.tools.pictures.reader import PictureReader
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.child import ChildProcess
 from desktop.workers.document_child import document_host
 from desktop.workers.file_search_child import file_search
+from desktop.workers.picture_child import picture_host
 from desktop.workers.web_child import web_host
 
 CHANGES = "data/changes"
@@ -127,6 +129,8 @@ class BoundaryServices:
     """Which version of a file each thread has read."""
     documents: DocumentReader
     """Opens documents, each in a process of its own."""
+    pictures: PictureReader
+    """Opens pictures, each in a process of its own."""
 
 
 async def open_boundary(
@@ -163,13 +167,16 @@ async def open_boundary(
     keeper.known = versions.to_keep
     confined = code_sandbox_profile(in_a_loop=True)
     documents = DocumentReader(lambda handle: document_host(handle, confined=confined))
-    reads, lists = ReadFile(reading, safety, versions, documents), ListDirectory(reading)
+    pictures = PictureReader(lambda handle: picture_host(handle, confined=confined))
+    reads, lists = ReadFile(reading, safety, versions, documents, pictures), ListDirectory(reading)
     writes, edits = WriteFile(files, recorder, versions), EditFile(files, recorder, versions)
     tools = ToolRegistry([reads, lists, writes, edits, bash])
     consents = Consents(policy, store.state)
     await consents.load()
     cli = CliServices(reader, policy, confinement, environment, runner, safety, consents, in_copies)
-    return BoundaryServices(policy, files, confinement, tools, cli, reading, consents, recorder, versions, documents)
+    return BoundaryServices(
+        policy, files, confinement, tools, cli, reading, consents, recorder, versions, documents, pictures
+    )
 
 
 def add_finding(boundary: BoundaryServices, safety: Callable[[], SafetySettings], rules: RuleBook) -> ChildProcess:

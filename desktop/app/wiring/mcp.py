@@ -12,6 +12,7 @@ from desktop.app.wiring.keys import KeyServices
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError
+from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.validation import Validator
 from desktop.safety.confinement.environment import needs_admin
@@ -49,6 +50,7 @@ def mcp_servers(
     settings: SettingsService,
     keys: KeyServices,
     log: RedactedLog,
+    pictures: PictureOpener,
 ) -> McpServers:
     """The service of MCP servers; the file is read in the background, and no server starts before ``begin``."""
     redactor, pins = keys.redactor, PinFile(home / "data" / PINS)
@@ -69,6 +71,7 @@ def mcp_servers(
         secrets=keys.secrets,
         remember=redactor.remember,
         notes=pins,
+        pictures=pictures,
     )
     found = McpServers(
         home / SERVERS, registry, services, needs_admin=needs_admin, taken=_taken(skills), told=skills.shown.refresh

@@ -35,6 +35,7 @@ from desktop.app.wiring.rules import RuleServices, open_rules
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
 from desktop.domain.approval.permission import Asker
+from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.runs.events import Event, RunEnded
@@ -169,7 +170,7 @@ async def _services(
     # Skills, the runs at work, and the one way of every call.
     skills = await asyncio.to_thread(_open_skills, home, settings, boundary, safety, keys)
     live = _live(store, bus, redactor, skills)
-    pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety, live)
+    pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety, live, boundary.pictures)
     bus.listen(lambda event: _over(event, gate, skills))
 
     # Models.
@@ -189,7 +190,7 @@ async def _services(
     # Agents of other makers.
     others = other_agents(boundary.tools, boundary.cli, owner, store.state, redactor, agent_files.book, settings)
 
-    documents = DocumentService(boundary.documents, store.kept_documents, store.documents)
+    documents = DocumentService(boundary.documents, store.kept_documents, store.documents, boundary.pictures)
     fences = fence_host(confined=code_sandbox_profile(in_a_loop=True))
     boundary.tools.register(ReadDocument(documents, safety))
 
@@ -251,7 +252,7 @@ async def _services(
         chats, store.state, judge_folder, chats.is_working, instructions, thread_modes.folder_left
     )
     cli = cli_tools(home, boundary.tools, boundary.cli, skills, owner)
-    mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, keys, log)
+    mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, keys, log, boundary.pictures)
     agents = AgentServices(agent_files, settings, boundary.tools, skills, owner, boundary.recorder.tidy)
 
     def host(own: ModelRef | None) -> Host | None:
@@ -302,6 +303,7 @@ async def _services(
         traces=TraceService(store, agent_files.book, runtime.tracker, runtime.usual_rounds),
         jobs=await _jobs(runtime, chats, rules, boundary, home, settings, projects),
         documents=documents,
+        pictures=boundary.pictures,
         changes=ChangesService(store.changes, store.kept_files, boundary.recorder, boundary.files, log),
         run_trees=RunTreeService(live, store.run_agents),
         outside=outside_calls(runtime, settings, skills, gate, owner, host),
@@ -388,6 +390,7 @@ def _pipeline(
     redactor: SecretRedactor,
     safety: Callable[[], SafetySettings],
     live: LiveRuns,
+    pictures: PictureOpener,
 ) -> Pipeline:
     """Make the pipeline, the one way of every call."""
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
@@ -403,6 +406,7 @@ def _pipeline(
         histories=live.histories,
         around=live.calling,
         outside=gate.outside,
+        pictures=pictures,
     )
     return made
 

@@ -51,6 +51,7 @@ from desktop.tools.acp.sessions import AcpSessions
 from desktop.tools.builtin.search_services import SearchServices
 from desktop.tools.cli.tools import CliTools
 from desktop.tools.mcp.servers import McpServers
+from desktop.tools.pictures.reader import PictureReader
 from desktop.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
@@ -149,6 +150,8 @@ class Services:
     """Pins and summaries of threads."""
     documents: DocumentService
     """Documents that people attached."""
+    pictures: PictureReader
+    """Opens pictures, each in a process of its own."""
     changes: ChangesService
     """What calls changed of files, and undoing it."""
     run_trees: RunTreeService

@@ -1,4 +1,4 @@
-"""Reading what a person attaches, one after the other: text and pictures in a thread, documents in a process each."""
+"""Reading what a person attaches, two at a time: text in a thread, pictures and documents in a process each."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ from typing import TYPE_CHECKING, Any, Protocol
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError, KnownError
+from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.messages import Block, FileBlock
-from desktop.presenter.chat.attachments import COUNT_LIMIT, image_block, read_attachment, read_document
+from desktop.presenter.chat.attachments import (
+    COUNT_LIMIT,
+    PASTED,
+    opened_picture,
+    read_attachment,
+    read_document,
+    read_picture,
+)
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
+
+
+AT_ONCE = 2
 
 
 class AttachesDocuments(Protocol):
@@ -27,19 +38,22 @@ class AttachesDocuments(Protocol):
 
 class AttachingViewModel(QObject):
     """Files, images and long pasted text become blocks; what is refused is said in words. ``ready``: the blocks of one
-    attachment. ``reading`` says which document is being read, "" when none is. ``room``: how many characters of one the
+    attachment. ``reading`` says what is being read, "" when nothing is. ``room``: how many characters of a document the
     model gets at once."""
 
     ready = Signal(object)
     refused = Signal(str)
     reading = Signal(str)
 
-    def __init__(self, bridge: Bridge, documents: AttachesDocuments, room: Callable[[], int]) -> None:
+    def __init__(
+        self, bridge: Bridge, documents: AttachesDocuments, room: Callable[[], int], pictures: PictureOpener
+    ) -> None:
         super().__init__()
+        self._pictures = pictures
         self._bridge = bridge
         self._documents = documents
         self._room = room
-        self._work: set[asyncio.Future[Sequence[Block]]] = set()
+        self._work: dict[asyncio.Future[Sequence[Block]], str] = {}
 
     def files(self, paths: tuple[str, ...]) -> None:
         """Read files; folders, devices and too large ones are refused by name."""
@@ -48,53 +62,75 @@ class AttachingViewModel(QObject):
         self._bridge.spawn(self._files(paths[:COUNT_LIMIT]), name="read attachments")
 
     def stop(self) -> None:
-        """The person does not wait for the documents that are being read."""
+        """The person does not wait for what is being read."""
         for work in tuple(self._work):
             work.cancel()
 
     async def _files(self, paths: tuple[str, ...]) -> None:
-        for path in paths:
+        """Two at a time, and told in their order."""
+        turns = asyncio.Semaphore(AT_ONCE)
+        works = [self._bridge.spawn(self._in_turn(turns, path), name="read an attachment") for path in paths]
+        for work in works:
+            self._tell(await work)
+
+    async def _in_turn(self, turns: asyncio.Semaphore, path: str) -> Sequence[Block] | KnownError:
+        async with turns:
             try:
-                blocks = await self._one(path)
+                return await self._one(path)
             except KnownError as error:
-                self.refused.emit(error.advice)
-            else:
-                self.ready.emit(tuple(blocks))
+                return error
+
+    def _tell(self, found: Sequence[Block] | KnownError) -> None:
+        if isinstance(found, KnownError):
+            self.refused.emit(found.advice)
+        else:
+            self.ready.emit(tuple(found))
 
     async def _one(self, path: str) -> Sequence[Block]:
+        name = Path(path).name
+        picture = await self._bridge.in_thread(read_picture, path)
+        if picture is not None:
+            return await self._waited_for(self._picture(picture, name), f"Opening {name}")
         data = await self._bridge.in_thread(read_document, path)
         if data is None:
             return [await self._bridge.in_thread(read_attachment, path)]
-        name = Path(path).name
-        reading = self._documents.attach(name, data, self._room())
-        work = self._bridge.spawn(reading, name="read a document", on_error=_told_by_the_reader)
-        self._work.add(work)
-        self.reading.emit(f"Reading {name}")
+        return await self._waited_for(self._document(name, data), f"Reading {name}")
+
+    async def _picture(self, data: bytes, name: str) -> Sequence[Block]:
+        return [await opened_picture(self._pictures, data, name)]
+
+    async def _document(self, name: str, data: bytes) -> Sequence[Block]:
         try:
-            return await work
+            return await self._documents.attach(name, data, self._room())
         except KnownError as error:
             raise KnownError(f"“{name}” was not attached. {error}", next_step=error.next_step) from None
+
+    async def _waited_for(self, reading: Coroutine[Any, Any, Sequence[Block]], words: str) -> Sequence[Block]:
+        """What another process reads, while the person is told of it and can stop it."""
+        work = self._bridge.spawn(reading, name="read for a message", on_error=_told_by_the_reader)
+        self._work[work] = words
+        self.reading.emit(words)
+        try:
+            return await work
         except asyncio.CancelledError:
             if not work.cancelled():  # the app closes
                 work.cancel()
                 raise
             return []
         finally:
-            self._work.discard(work)
-            if not self._work:
-                self.reading.emit("")
+            del self._work[work]
+            self.reading.emit(next(reversed(self._work.values()), ""))
 
     def image(self, encoded: Callable[[], bytes]) -> None:
-        """Attach a pasted image; ``encoded`` makes its PNG bytes and is called in a thread."""
-        self._bridge.spawn(self._image(encoded), name="read pasted image")
+        """Attach a pasted picture; ``encoded`` gives its bytes, in whatever format, and is called in a thread."""
+        self._bridge.spawn(self._image(encoded), name="read pasted picture")
 
     async def _image(self, encoded: Callable[[], bytes]) -> None:
         try:
-            block = await self._bridge.in_thread(lambda: image_block(encoded()))
+            data = await self._bridge.in_thread(encoded)
+            self._tell(await self._waited_for(self._picture(data, PASTED), "Opening the picture"))
         except KnownError as error:
             self.refused.emit(error.advice)
-        else:
-            self.ready.emit((block,))
 
     def text(self, text: str) -> None:
         """Pasted text that is too long for the composer travels as a file."""

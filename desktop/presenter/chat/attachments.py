@@ -5,18 +5,20 @@ from __future__ import annotations
 import base64
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from desktop.domain.errors import KnownError
 from desktop.domain.files.documents import looks_like_document
+from desktop.domain.files.pictures import HEAD, PictureOpener, PictureRefused, picture_kind
 from desktop.domain.messages import Block, FileBlock, ImageBlock
 
 TEXT_LIMIT = 5_000_000
 """Largest text file that travels with a message, in bytes."""
 
-IMAGE_LIMIT = 8_000_000
-"""Largest image, in bytes."""
+PICTURE_LIMIT = 100_000_000
+"""Largest picture, in bytes; it goes with a message made smaller."""
 
 DOCUMENT_LIMIT = 200_000_000
 """Largest document, in bytes."""
@@ -27,12 +29,7 @@ DOCUMENTS = (".html", ".htm", ".xhtml", ".csv", ".tsv", ".ipynb")
 COUNT_LIMIT = 20
 """Most attachments on one message."""
 
-_IMAGES = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-    b"RIFF": "image/webp",
-}
+PASTED = "pasted image"
 
 
 class AttachmentRefused(KnownError):
@@ -41,18 +38,28 @@ class AttachmentRefused(KnownError):
     code = "attachment.refused"
 
 
-def read_attachment(path: str) -> Block:
-    """Read one file as a block. Runs in a thread; never opens devices or pipes. Raises AttachmentRefused."""
+def read_attachment(path: str) -> FileBlock:
+    """Read one text file as a block. Runs in a thread; never opens devices or pipes. Raises AttachmentRefused."""
     name = Path(path).name or path
     with opened_file(path) as file:
-        info = os.fstat(file.fileno())
-        head = file.read(16)
-        kind = next((value for magic, value in _IMAGES.items() if head.startswith(magic)), "")
-        limit = IMAGE_LIMIT if kind else TEXT_LIMIT
-        if info.st_size > limit:
-            raise _too_large(name, info.st_size, limit)
-        data = head + file.read(limit)
-    return _block(name, kind, data)
+        size = os.fstat(file.fileno()).st_size
+        if size > TEXT_LIMIT:
+            raise _too_large(name, size, TEXT_LIMIT)
+        return _text(name, file.read(TEXT_LIMIT))
+
+
+def read_picture(path: str) -> bytes | None:
+    """The bytes of a picture, None: the file is none. A drawing (SVG) is text. Runs in a thread. Raises
+    AttachmentRefused."""
+    name = Path(path).name or path
+    with opened_file(path) as file:
+        head = file.read(HEAD)
+        if picture_kind(head) in ("", "SVG"):
+            return None
+        size = os.fstat(file.fileno()).st_size
+        if size > PICTURE_LIMIT:
+            raise _too_large(name, size, PICTURE_LIMIT)
+        return head + file.read(PICTURE_LIMIT)
 
 
 def read_document(path: str) -> bytes | None:
@@ -93,30 +100,40 @@ def _too_large(name: str, size: int, limit: int) -> AttachmentRefused:
 
 
 def attached(name: str, data: bytes) -> Block:
-    """Content that is here already as a block, by what it is and not by what it calls itself. Raises
-    AttachmentRefused."""
-    kind = next((value for magic, value in _IMAGES.items() if data.startswith(magic)), "")
-    limit = IMAGE_LIMIT if kind else TEXT_LIMIT
+    """Content that is here already as a block, by what it is and not by what it calls itself; a picture is still to be
+    opened (``opened_pictures``). Raises AttachmentRefused."""
+    is_picture = picture_kind(data[:HEAD]) not in ("", "SVG")
+    limit = PICTURE_LIMIT if is_picture else TEXT_LIMIT
     if len(data) > limit:
         raise AttachmentRefused(
             f"“{name}” is too large to attach ({len(data) / 1e6:.1f} MB, the limit is {limit / 1e6:.0f} MB)."
         )
-    return _block(name, kind, data)
+    return ImageBlock("", base64.b64encode(data).decode("ascii"), name) if is_picture else _text(name, data)
 
 
-def _block(name: str, kind: str, data: bytes) -> Block:
-    if kind:
-        return ImageBlock(kind, base64.b64encode(data).decode("ascii"), "pasted image")
+async def opened_pictures(opener: PictureOpener, blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Blocks with the pictures among them opened. Raises AttachmentRefused."""
+    found: list[Block] = []
+    for block in blocks:
+        if isinstance(block, ImageBlock) and not block.width:
+            found.append(await opened_picture(opener, base64.b64decode(block.data), block.name))
+        else:
+            found.append(block)
+    return tuple(found)
+
+
+async def opened_picture(opener: PictureOpener, data: bytes, name: str) -> ImageBlock:
+    """A picture as it goes with a message. Raises AttachmentRefused."""
+    try:
+        return await opener.picture(data, name)
+    except PictureRefused as why:
+        raise AttachmentRefused(f"“{name}” was not attached. {why}", code=why.code, next_step=why.next_step) from None
+
+
+def _text(name: str, data: bytes) -> FileBlock:
     if b"\0" in data[:8192]:
-        raise AttachmentRefused(f"“{name}” is not text.", next_step="Attach text or an image.")
+        raise AttachmentRefused(f"“{name}” is not text.", next_step="Attach text, a document or a picture.")
     try:
         return FileBlock(name, data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise AttachmentRefused(f"“{name}” is not UTF-8 text.", next_step="Save it as UTF-8 first.") from error
-
-
-def image_block(data: bytes) -> ImageBlock:
-    """A pasted image as PNG bytes. Raises AttachmentRefused over the limit."""
-    if len(data) > IMAGE_LIMIT:
-        raise AttachmentRefused(f"The image is too large to attach (the limit is {IMAGE_LIMIT / 1e6:.0f} MB).")
-    return ImageBlock("image/png", base64.b64encode(data).decode("ascii"), "pasted image")

@@ -10,6 +10,7 @@ from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.domain.loading.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from desktop.domain.files.pictures import PictureOpener
     from desktop.domain.models import ModelInfo
     from desktop.domain.safety import PathPolicy
     from desktop.domain.tools import ToolSpec
@@ -84,3 +85,5 @@ class EditorDesk:
     """Writes down who came and went, for the page about other programs."""
     is_attended: Callable[[], bool]
     """Whether a window is open in which a person sees what goes on."""
+    pictures: PictureOpener
+    """Opens the pictures that are said in an editor."""

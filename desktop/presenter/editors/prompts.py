@@ -6,17 +6,20 @@ through the boundary, like any other.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, FileBlock
 from desktop.domain.text.hidden_characters import has_hidden, without_hidden
-from desktop.presenter.chat.attachments import COUNT_LIMIT, AttachmentRefused, attached
+from desktop.presenter.chat.attachments import COUNT_LIMIT, PASTED, AttachmentRefused, attached, opened_pictures
 from desktop.presenter.common.shown import shown_line
 
 MAX_TEXT = 1_000_000
@@ -32,6 +35,12 @@ class Prompt:
 
     text: str
     blocks: tuple[Block, ...] = ()
+
+
+async def opened_prompt(pictures: PictureOpener, given: Any) -> Prompt:
+    """A message with its pictures opened. Raises AttachmentRefused."""
+    said = await asyncio.to_thread(read_prompt, given)
+    return replace(said, blocks=await opened_pictures(pictures, said.blocks))
 
 
 def read_prompt(given: Any) -> Prompt:
@@ -64,7 +73,9 @@ def _read(one: Mapping[str, Any]) -> str | Block:
         return _whole(one.get("text"))
     if kind == "link":
         return mention(_whole(one.get("uri")), _whole(one.get("name")))
-    name = _name(_whole(one.get("name")) or path_of(_whole(one.get("uri"))) or "attachment")
+    name = _name(
+        _whole(one.get("name")) or path_of(_whole(one.get("uri"))) or (PASTED if kind == "data" else "attachment")
+    )
     if kind == "file":
         text = _whole(one.get("text"))
         attached(name, text.encode())  # the same limits as for a file that is attached in the window

@@ -29,7 +29,7 @@ from desktop.presenter.editors.fences import quoted
 from desktop.presenter.editors.folders import EditorFolder, folder_of
 from desktop.presenter.editors.news import EditorNews, moment
 from desktop.presenter.editors.places import EditorPlaces
-from desktop.presenter.editors.prompts import plain_name, read_prompt
+from desktop.presenter.editors.prompts import opened_prompt, plain_name
 from desktop.presenter.editors.replay import replayed
 from desktop.presenter.editors.requests import decision_of, not_for_editors, options_of
 from desktop.presenter.editors.session import EditorSession
@@ -214,7 +214,7 @@ class EditorRoom:
         try:
             if not session.resting and not await self._desk.chats.wait(thread_id, MOMENT):
                 raise _busy()  # somebody has said something in the window
-            said = await asyncio.to_thread(read_prompt, params.get("blocks"))
+            said = await opened_prompt(self._desk.pictures, params.get("blocks"))
             await self._places.ask(session)
             if session.stopping:
                 return {"stop": "cancelled"}

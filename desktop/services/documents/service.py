@@ -18,7 +18,8 @@ from typing import BinaryIO
 from desktop.domain.errors import StoreError
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
 from desktop.domain.files.documents import DocumentOpener, DocumentRefused, OpenDocument, cite_name
-from desktop.domain.messages import Block, DocumentBlock
+from desktop.domain.files.pictures import PictureOpener
+from desktop.domain.messages import Block, DocumentBlock, MediaBlock
 from desktop.store.documents import DocumentRepository
 from desktop.store.kept_files import KeptFiles
 from desktop.tools.documents.told import as_image, how_cited, how_on, notes_of, told
@@ -39,10 +40,18 @@ def room_in(window: int | None) -> int:
 
 
 class DocumentService:
-    """``opener`` reads, ``kept`` has the originals, ``documents`` knows which are needed."""
+    """``opener`` reads, ``kept`` has the originals, ``documents`` knows which are needed. ``pictures`` makes the
+    pictures of pages anew, for what drew them has read what a stranger wrote; None: they stay as they came."""
 
-    def __init__(self, opener: DocumentOpener, kept: KeptFiles, documents: DocumentRepository) -> None:
+    def __init__(
+        self,
+        opener: DocumentOpener,
+        kept: KeptFiles,
+        documents: DocumentRepository,
+        pictures: PictureOpener | None = None,
+    ) -> None:
         self._opener = opener
+        self._pictures = pictures
         self._kept = kept
         self._documents = documents
 
@@ -66,10 +75,13 @@ class DocumentService:
                 notes=" ".join(part for part in (notes_of(about), how_cited(name, about)) if part),
                 more=_more(name, how_on(about, text, about.count)) if text.next_part else "",
             )
-            made: list[Block] = [block]
+            drawn: list[MediaBlock] = []
             for part in text.scans[:SCANS] if about.pictures else ():
-                made.append(as_image(await document.picture(part, SCAN_WIDTH), about.label(name, part)))
-        return made
+                drawn.append(as_image(await document.picture(part, SCAN_WIDTH), about.label(name, part)))
+        if self._pictures is None or not drawn:
+            return [block, *drawn]
+        made, _ = await self._pictures.remade(drawn)
+        return [block, *(one for one in made if one is not None)]
 
     @asynccontextmanager
     async def opened(self, digest: str, name: str) -> AsyncIterator[OpenDocument]:

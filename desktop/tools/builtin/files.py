@@ -17,6 +17,7 @@ from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.files.changes import ChangeRecorder
 from desktop.domain.files.documents import DocumentOpener
+from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, SettingsProvider
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
@@ -24,6 +25,7 @@ from desktop.tools.builtin.edits.encoded import as_utf8
 from desktop.tools.builtin.edits.versions import FileVersion, ReadVersions
 from desktop.tools.builtin.text_files import FileLines, NotText, read_part
 from desktop.tools.documents.in_files import DOCUMENT, PAGES_SCHEMA, read_in_file
+from desktop.tools.pictures.in_files import picture_in_file
 
 MAX_ENTRIES = 2000
 MAX_CONTENT = 20_000_000
@@ -38,7 +40,8 @@ READ_FILE = ToolSpec(
     alias="read_file",
     description=(
         "Read a text file (UTF-8, or UTF-16 with its mark), whole or a range of lines; or a PDF, Word, Excel, "
-        "PowerPoint, OpenDocument text or EPUB file as Markdown. Relative paths start in the workspace. Long files "
+        "PowerPoint, OpenDocument text or EPUB file as Markdown; or see a picture (PNG, JPEG, GIF, WebP, AVIF, TIFF, "
+        "BMP). Relative paths start in the workspace. Long files "
         "come in parts: pass what the end of a part names as offset, and as pages, to go on."
     ),
     params={
@@ -114,7 +117,7 @@ def judged(verdict: PathVerdict, declared: Category, *, preview: Mapping[str, An
 
 class ReadFile:
     """The tool ``read-file``: gives a part of a text file. ``versions`` hears which version its thread has read;
-    ``documents`` opens what is no text, None: nothing does."""
+    ``documents`` and ``pictures`` open what is no text, None: nothing does."""
 
     def __init__(
         self,
@@ -122,11 +125,13 @@ class ReadFile:
         settings: SettingsProvider,
         versions: ReadVersions | None = None,
         documents: DocumentOpener | None = None,
+        pictures: PictureOpener | None = None,
     ) -> None:
         self._files = files
         self._settings = settings
         self._versions = ReadVersions() if versions is None else versions
         self._documents = documents
+        self._pictures = pictures
 
     @property
     def spec(self) -> ToolSpec:
@@ -147,6 +152,10 @@ class ReadFile:
             found = await read_in_file(self._documents, files, *place, min(DOCUMENT, self._room // 2))
             if found is not None:
                 return found
+        if self._pictures is not None:
+            seen = await picture_in_file(self._pictures, files, args["path"])
+            if seen is not None:
+                return seen
         return await asyncio.to_thread(self._read, files, args, context.meta.thread_id)
 
     @property

@@ -192,7 +192,7 @@ class McpServers(DeclaredFile[McpDefinition]):
     def reading(self) -> McpReading:
         """Reads resources and prompts, and hears of changes. Loads code, which nobody needs without a server."""
         if self._reading is None:
-            self._reading = mcp_reading.McpReading(self._one)
+            self._reading = mcp_reading.McpReading(self._one, self._services.pictures)
         return self._reading
 
     @property

@@ -8,40 +8,33 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import codecs
 import contextlib
-import os
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.opening import opened
 from desktop.workers.document_host.reading import DocumentFile
-from desktop.workers.hardening import bound_memory, bound_time, harden, polling, shut_in
-from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
+from desktop.workers.hardening import bound_memory, bound_time, harden, polling
+from desktop.workers.inside import CallError, WorkerCall, run
+from desktop.workers.serving import Idle, load_codecs, read_whole, serve_shut_in
 
 SERVICE = "document-host"
 VERSION = "1"
 IDLE = 120.0
 """Seconds without a call after which the process ends."""
-_CODECS = (
-    "ascii latin-1 cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp437 cp850 iso8859-2 iso8859-5 "
-    "iso8859-7 iso8859-9 iso8859-15 koi8-r koi8-u mac-roman utf-8 utf-8-sig utf-16 utf-16-le utf-16-be utf-32 gb2312 "
-    "gbk gb18030 big5 big5hkscs shift_jis cp932 euc-jp iso2022_jp euc-kr cp949 tis-620 cp874"
-).split()
 
 
 class DocumentHost:
-    """``working`` is told True when a call begins and False when none is left."""
+    """``idle`` is told of each call."""
 
     def __init__(self, data: bytes) -> None:
+        self.idle = Idle()
         self._data = data
         self._document: DocumentFile | None = None
         self._turn = asyncio.Lock()
         self._calls = 0
-        self.working: Callable[[bool], None] = lambda _: None
 
     def methods(self) -> dict[str, Any]:
         """By name."""
@@ -98,7 +91,7 @@ class DocumentHost:
     @contextlib.contextmanager
     def _working(self) -> Iterator[None]:
         self._calls += 1
-        self.working(True)
+        self.idle.working(True)
         try:
             with bound_time(limits.CALL_S):
                 yield
@@ -107,7 +100,7 @@ class DocumentHost:
             raise CallError("document.too_large", "It takes more memory to read than a document may.") from None
         finally:
             self._calls -= 1
-            self.working(self._calls > 0)
+            self.idle.working(self._calls > 0)
 
 
 async def _text(call: WorkerCall, document: DocumentFile, parts: range, begin: int, room: int) -> Mapping[str, Any]:
@@ -148,39 +141,12 @@ async def _emit(call: WorkerCall, part: int, lines: list[str]) -> None:
         await call.emit({"part": part, "text": text[at : at + limits.PIECE]})
 
 
-def read_whole(handle: int) -> bytes:
-    """All that a handle gives, which is closed then. Raises OSError for more than a document has."""
-    with os.fdopen(handle, "rb") as file:
-        file.seek(0)
-        data = file.read(limits.FILE + 1)
-    if len(data) > limits.FILE:
-        raise OSError("the document is too large")
-    return data
-
-
-def load() -> None:
-    """What would be read from files later, when there are none any more."""
-    for name in _CODECS:
-        codecs.lookup(name)
-    warnings.simplefilter("ignore")
-
-
-async def serve(host: DocumentHost, launcher: str, program: str, idle: float) -> None:
-    """Until the app is gone, or nobody has asked for ``idle`` seconds."""
-    reader, writer = await pipes()
-    shut_in(launcher, program)
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(idle) as limit:
-            host.working = lambda working: limit.reschedule(None if working else loop.time() + idle)
-            await ChildServer(SERVICE, VERSION, host.methods()).serve(reader, writer)
-
-
 def main(handle: int, launcher: str = "", program: str = "", idle: float = IDLE) -> None:
     """Run the process until it is idle or its parent is gone."""
     harden()
     bound_memory(limits.MEMORY)
-    load()
-    host = DocumentHost(read_whole(handle))
+    load_codecs()
+    host = DocumentHost(read_whole(handle, limits.FILE))
     sys.setrecursionlimit(4 * limits.DEPTH + 1_000)
-    run(lambda: serve(host, launcher, program, idle), SERVICE, loop=polling)
+    served = (SERVICE, VERSION), host.methods(), host.idle, (launcher, program), idle
+    run(lambda: serve_shut_in(*served), SERVICE, loop=polling)

@@ -8,14 +8,15 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from desktop.domain.fences.colours import CODE_LONGEST, ColourSpans
 from desktop.workers.fence_host import colouring, limits
 from desktop.workers.fence_host.bounded import TimeUp, bounded, prepare
-from desktop.workers.hardening import bound_memory, harden, polling, shut_in
-from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
+from desktop.workers.hardening import bound_memory, harden, polling
+from desktop.workers.inside import CallError, WorkerCall, run
+from desktop.workers.serving import Idle, serve_shut_in
 
 SERVICE = "fence-host"
 VERSION = "1"
@@ -24,12 +25,12 @@ IDLE = 120.0
 
 
 class FenceHost:
-    """``working`` is told True when a call begins and False when none is left."""
+    """``idle`` is told of each call."""
 
     def __init__(self) -> None:
+        self.idle = Idle()
         self._turn = asyncio.Lock()
         self._calls = 0
-        self.working: Callable[[bool], None] = lambda _: None
 
     def methods(self) -> dict[str, Any]:
         """By name."""
@@ -53,13 +54,13 @@ class FenceHost:
     async def _working(self) -> Any:
         """One call after the other."""
         self._calls += 1
-        self.working(True)
+        self.idle.working(True)
         try:
             async with self._turn:
                 yield
         finally:
             self._calls -= 1
-            self.working(self._calls > 0)
+            self.idle.working(self._calls > 0)
 
 
 @contextlib.contextmanager
@@ -73,21 +74,12 @@ def _bounded() -> Iterator[None]:
         raise CallError("fence.large", "It takes more memory to read than it may.") from None
 
 
-async def serve(host: FenceHost, launcher: str, program: str, idle: float) -> None:
-    """Until the app is gone, or nobody has asked for ``idle`` seconds."""
-    reader, writer = await pipes()
-    shut_in(launcher, program)
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(idle) as limit:
-            host.working = lambda working: limit.reschedule(None if working else loop.time() + idle)
-            await ChildServer(SERVICE, VERSION, host.methods()).serve(reader, writer)
-
-
 def main(launcher: str = "", program: str = "", idle: float = IDLE) -> None:
     """Run the process until it is idle or its parent is gone."""
     harden()
     bound_memory(limits.MEMORY)
     colouring.load()
     prepare()
-    run(lambda: serve(FenceHost(), launcher, program, idle), SERVICE, loop=polling)
+    host = FenceHost()
+    served = (SERVICE, VERSION), host.methods(), host.idle, (launcher, program), idle
+    run(lambda: serve_shut_in(*served), SERVICE, loop=polling)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QImage
 from PySide6.QtWidgets import QApplication
@@ -50,12 +51,13 @@ async def test_what_is_dropped_anywhere_on_the_thread_is_attached(start: Callabl
     assert isinstance(app.composer.attachments[1], ImageBlock)
 
 
-async def test_a_picture_in_a_format_that_is_not_read_says_which_are(start: Callable[..., Any]) -> None:
+@pytest.mark.spec("R-MOD-6")
+async def test_a_picture_in_a_format_that_is_not_opened_says_which_are(start: Callable[..., Any]) -> None:
     app = await start(HELLO)
     held = QMimeData()
-    held.setData("image/tiff", b"II*\0")
+    held.setData("image/heic", b"\0\0\0\x18ftypheic")
     app.page.pane.foot.take_image(held_image(held))
-    await app.until(lambda: "PNG, JPEG, GIF and WebP" in app.page.toast.text, "why")
+    await app.until(lambda: "PNG, JPEG, GIF, WebP, AVIF" in app.page.toast.text, "why")
     assert app.composer.attachments == ()
 
 

@@ -15,7 +15,7 @@ from desktop.domain.messages import DocumentBlock, FileBlock, ImageBlock
 from desktop.presenter.chat.state import Meters, Offer, QueuedMessage, RunState
 from desktop.ui.chat.composer.chips import AttachmentChip
 from desktop.ui.chat.composer.offered import OfferList
-from desktop.ui.chat.composer.pasted_image import png_of
+from desktop.ui.chat.composer.pasted_image import bytes_of
 from desktop.ui.chat.composer.text import PASTE_AS_FILE
 from desktop.ui.chat.composer.thumbnail import Thumbnail, small_image
 from desktop.ui.chat.composer.view import Composer
@@ -220,7 +220,7 @@ def test_what_a_stop_holds_is_sent_or_cleared_by_the_person(composer):
 def picture(width: int, height: int, colour: Qt.GlobalColor) -> ImageBlock:
     image = QImage(width, height, QImage.Format.Format_RGB32)
     image.fill(colour)
-    return ImageBlock("image/png", base64.b64encode(png_of(image)).decode(), "harbour.png")
+    return ImageBlock("image/png", base64.b64encode(bytes_of(image)).decode(), "harbour.png")
 
 
 def test_an_attached_picture_is_shown_small_and_one_that_is_none_as_a_file(composer, qtbot):

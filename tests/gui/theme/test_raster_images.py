@@ -12,8 +12,7 @@ import pytest
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QSize
 from PySide6.QtGui import QColor, QImage, QImageWriter
 
-from desktop.presenter.chat.attachments import AttachmentRefused
-from desktop.ui.chat.composer.pasted_image import png_of
+from desktop.ui.chat.composer.pasted_image import bytes_of
 from desktop.ui.theme import raster_images
 from desktop.ui.theme.raster_images import MAX_CHUNKS, MAX_PIXELS, MAX_SCANS, fitted, raster_format, raster_image
 from desktop.ui.widgets.dialogs.held_image import held_image
@@ -162,14 +161,18 @@ def test_a_name_says_nothing_about_what_bytes_are(qapp: object) -> None:
 
 def test_a_picture_on_the_clipboard_is_not_decoded_before_it_is_known_what_it_is(qapp: object) -> None:
     held = QMimeData()
-    held.setData("image/tiff", b"II*\0")
+    held.setData("image/heic", b"\0\0\0\x18ftypheic")
     assert held_image(held) is None
-    held.setData("image/png", picture(3, 2))
-    taken = held_image(held)
-    assert isinstance(taken, bytes)
-    assert QImage.fromData(png_of(taken)).size() == QSize(3, 2)
-    with pytest.raises(AttachmentRefused):
-        png_of(SVG)
+    assert bytes_of(held_image(held)) == b""
+    held.setData("image/png", b"anything at all")
+    assert bytes_of(held_image(held)) == b"anything at all"
+
+
+def test_a_picture_that_the_system_holds_without_a_format_becomes_one_that_is_not_too_large(qapp: object) -> None:
+    image = QImage(9_000, 30, QImage.Format.Format_RGB32)
+    image.fill(QColor("teal"))
+    made = QImage.fromData(bytes_of(image))
+    assert (made.size(), made.pixelColor(9, 9)) == (QSize(4096, 13), QColor("teal"))
 
 
 def test_nothing_else_reads_pictures_out_of_bytes() -> None:

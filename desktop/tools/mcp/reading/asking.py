@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import KnownError, ToolFailure
-from desktop.domain.servers.mcp import McpCompletion, McpPrompt, McpPromptText, McpRead, McpSaid, McpTemplate
+from desktop.domain.files.pictures import PictureOpener
+from desktop.domain.messages import MediaBlock
+from desktop.domain.servers.mcp import McpCompletion, McpPart, McpPrompt, McpPromptText, McpRead, McpSaid, McpTemplate
 from desktop.tools.mcp.offered import plain
 from desktop.tools.mcp.pieces import in_pieces
 from desktop.tools.mcp.reading.listed import MAX_NAME, name_problem, uri_problem
@@ -29,8 +32,9 @@ Changed = Callable[[str, str], None]
 class McpReading:
     """Asks servers for what is no tool. ``server`` finds one by its name and raises NotFound."""
 
-    def __init__(self, server: Callable[[str], McpServer]) -> None:
+    def __init__(self, server: Callable[[str], McpServer], pictures: PictureOpener | None = None) -> None:
         self._server = server
+        self._pictures = pictures
         self._listeners: list[Changed] = []
 
     async def read_resource(self, server: str, uri: str) -> McpRead:
@@ -41,8 +45,8 @@ class McpReading:
         if wrong:
             raise ToolFailure(f"This resource of the MCP server {server} cannot be read: {wrong}.", code="mcp.uri")
         answer, value = await self._asked(asked, "read", {"uri": uri})
-        pieces = await asyncio.to_thread(answer.pieces, server)
-        return McpRead(server, uri, tuple(part for _, part in pieces), _notes(answer, value))
+        pieces, said = await self._remade(await asyncio.to_thread(answer.pieces, server))
+        return McpRead(server, uri, tuple(part for _, part in pieces), (*_notes(answer, value), *said))
 
     async def get_prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> McpPromptText:
         """A prompt, filled in by the server. Raises KnownError as ``read_resource`` does, and for arguments that are
@@ -60,10 +64,19 @@ class McpReading:
             raise ToolFailure(f"A value of a prompt has at most {MAX_VALUE:,} characters.", code="mcp.prompt")
         parts = await asyncio.to_thread(in_pieces, given)
         answer, value = await self._asked(asked, "prompt", {"prompt": name}, parts)
-        pieces = await asyncio.to_thread(answer.pieces, server)
+        pieces, notes = await self._remade(await asyncio.to_thread(answer.pieces, server))
         said = tuple(McpSaid("assistant" if role == "assistant" else "user", part) for role, part in pieces)
         description = plain(value.get("description"), 2_000)
-        return McpPromptText(server, name, description, said, _notes(answer, value))
+        return McpPromptText(server, name, description, said, (*_notes(answer, value), *notes))
+
+    async def _remade(self, pieces: Sequence[tuple[str, McpPart]]) -> tuple[list[tuple[str, McpPart]], list[str]]:
+        """Their pictures made anew, and what is to be said of that."""
+        held = [part.media for _, part in pieces if part.media is not None]
+        if self._pictures is None or not held:
+            return list(pieces), []
+        made, said = await self._pictures.remade(held)
+        left = iter(made)
+        return [(role, part if part.media is None else _with(part, next(left))) for role, part in pieces], said
 
     async def complete(
         self, of: McpPrompt | McpTemplate, argument: str, value: str, context: Mapping[str, str]
@@ -131,6 +144,12 @@ class McpReading:
         finally:
             stream.cancel()
         return answer, stream.value if isinstance(stream.value, Mapping) else {}
+
+
+def _with(part: McpPart, media: MediaBlock | None) -> McpPart:
+    if media is None:
+        return replace(part, kind="other", media=None)
+    return replace(part, media=media, media_type=media.media_type)
 
 
 def _reference(of: McpPrompt | McpTemplate) -> dict[str, str]:

@@ -10,17 +10,16 @@ import binascii
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.domain.files.pictures import HEAD, OPENED, picture_kind
 from desktop.domain.messages import AudioBlock, ImageBlock, MediaBlock
 
 MAXIMUM = 8
 """Images and sounds of one result."""
 MAX_CHARACTERS = 8_000_000
 """Of base64, all of one result together."""
-_HEAD = 64
-_IMAGES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 _SOUNDS = ((b"ID3", "audio/mpeg"), (b"OggS", "audio/ogg"), (b"fLaC", "audio/flac"))
 _FILES = ((b"%PDF-", "application/pdf"), (b"PK\x03\x04", "application/zip"), (b"\x1f\x8b", "application/gzip"))
-_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+_PICTURES = {kind: f"image/{kind.lower()}" for kind in OPENED} | {"icon": "image/x-icon"}
 
 
 class MediaPieces:
@@ -60,7 +59,7 @@ def _block(data: str, name: str) -> tuple[MediaBlock | None, bytes]:
         whole = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         return None, b""
-    head = whole[:_HEAD]
+    head = whole[:HEAD]
     kind = media_type(head)
     if not kind.startswith(("image/", "audio/")):
         return None, head
@@ -70,8 +69,10 @@ def _block(data: str, name: str) -> tuple[MediaBlock | None, bytes]:
 
 def media_type(head: bytes) -> str:
     """The type of a file by its first bytes, or ""."""
+    if kind := _PICTURES.get(picture_kind(head)):
+        return kind
     if head[:4] == b"RIFF":
-        return _RIFF.get(head[8:12], "")
+        return "audio/wav" if head[8:12] == b"WAVE" else ""
     if len(head) > 1 and head[0] == 0xFF and head[1] & 0xE6 == 0xE2:  # MPEG audio, layer 3
         return "audio/mpeg"
-    return next((kind for magic, kind in (*_IMAGES, *_SOUNDS, *_FILES) if head.startswith(magic)), "")
+    return next((kind for magic, kind in (*_SOUNDS, *_FILES) if head.startswith(magic)), "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.messages import Block
@@ -13,7 +13,7 @@ from desktop.presenter.chat.state import Meters
 from desktop.ui.approvals.request.granting import grant_again
 from desktop.ui.chat.composer.message_edit import MessageEdit
 from desktop.ui.chat.composer.offers_popup import OffersPopup
-from desktop.ui.chat.composer.pasted_image import png_of
+from desktop.ui.chat.composer.pasted_image import bytes_of
 from desktop.ui.chat.composer.pickers import (
     TOOL_MODE,
     AgentPicker,
@@ -233,7 +233,7 @@ class ComposerPane(QWidget):
     def take_image(self, image: object) -> None:
         """A picture that was pasted or dropped becomes an attachment."""
         picture = image.toImage() if isinstance(image, QPixmap) else image
-        self._models.attaching.image(lambda: png_of(picture if isinstance(picture, QImage | bytes) else b""))
+        self._models.attaching.image(lambda: bytes_of(picture))
 
     # -- offers -----------------------------------------------------------------------------------------------------
 

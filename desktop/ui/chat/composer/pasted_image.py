@@ -1,31 +1,28 @@
-"""A picture from the clipboard as PNG bytes. Runs in a thread: a large one takes longer than the window may wait."""
+"""A picture from the clipboard as bytes. Runs in a thread: a large one takes longer than the window may wait."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
 from PySide6.QtGui import QImage, QImageWriter
 
-from desktop.presenter.chat.attachments import AttachmentRefused
-from desktop.ui.theme.raster_images import raster_image
-
-WIDEST, HIGHEST = 2048, 20_000
-"""A pasted image wider or higher than this many pixels is made smaller."""
+WIDEST = 4096
+"""A picture that the system itself holds is made smaller if it is wider or higher than this many pixels."""
 
 
-def png_of(held: QImage | bytes) -> bytes:
-    """The image as PNG, at most ``WIDEST`` pixels wide. Raises AttachmentRefused for one that cannot be read or
-    written."""
-    image = held if isinstance(held, QImage) else raster_image(held, QSize(WIDEST, HIGHEST)) or QImage()
-    if image.width() > WIDEST:
-        image = image.scaledToWidth(WIDEST, Qt.TransformationMode.SmoothTransformation)
+def bytes_of(held: object) -> bytes:
+    """What was held, as it came; a picture that the system holds without a format as PNG; empty for anything else.
+    Nothing that another program wrote is decoded here."""
+    if isinstance(held, bytes):
+        return held
+    if not isinstance(held, QImage) or held.isNull():
+        return b""
+    image = held
+    if max(image.width(), image.height()) > WIDEST:
+        keep, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+        image = image.scaled(WIDEST, WIDEST, keep, smooth)
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     # Not QImage.save(): for its format the stubs of PySide want bytes, and 6.11.3 itself takes only str.
-    writer = QImageWriter(buffer, b"png")
-    if not writer.write(image):
-        raise AttachmentRefused(
-            "This picture cannot be read: Assent reads PNG, JPEG, GIF and WebP.",
-            next_step="Save it in one of these formats, and attach the file.",
-        )
+    QImageWriter(buffer, QByteArray(b"png")).write(image)
     return bytes(data.data())
