@@ -28,6 +28,9 @@ DISCOVER_TIMEOUT_S = 12.0
 LIST_TIMEOUT_S = 45.0
 DESCRIBE_TIMEOUT_S = 15.0
 LOAD_TIMEOUT_S = 30.0
+LEARN_TIMEOUT_S = 8.0
+"""For so long a request waits for what a model takes; where nothing was told by then, the next ones do not wait."""
+SILENT_S = 300.0
 
 DEMO_MODEL = ModelInfo(
     ModelRef(providers.DEMO, providers.DEMO),
@@ -64,8 +67,11 @@ class Catalogue:
         *,
         scripted: bool = False,
         corrections: Callable[[], Sequence[str]] = tuple,
+        learn_s: float = LEARN_TIMEOUT_S,
     ) -> None:
         self._corrections = corrections
+        self._learn_s = learn_s
+        self._silent: dict[str, float] = {}
         self._child = child
         self._secrets = secrets
         self._connections = connections
@@ -132,7 +138,10 @@ class Catalogue:
 
     async def learn(self, ref: ModelRef) -> None:
         """Ask what a model takes, where nobody has listed it yet: without a window nobody does. Whoever asks meanwhile
-        waits for the same listing; one that gave nothing or was stopped is asked for again."""
+        waits for the same listing; one that gave nothing or was stopped is asked for again, of a server that says
+        nothing at all after a while only."""
+        if time.monotonic() - self._silent.get(ref.connection_id, -SILENT_S) < SILENT_S:
+            return
         while ref not in self._known and ref not in self._sought:
             asking = self._asking.get(ref.connection_id)
             if asking is None:
@@ -146,7 +155,12 @@ class Catalogue:
         asking = self._asking[source] = asyncio.get_running_loop().create_future()
         try:
             own = next((one for one in self._connections.saved() if one.connection_id == source), None)
-            found = await (self._local() if own is None else self._of(own))
+            try:
+                async with asyncio.timeout(self._learn_s):
+                    found = await (self._local() if own is None else self._of(own))
+            except TimeoutError:
+                self._silent[source] = time.monotonic()
+                found = ()
             self._known.update((model.ref, model) for model in found)
             if any(model.ref.connection_id == source for model in found):
                 self._sought.add(ref)

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from desktop.domain.messages import AudioBlock, ChatMessage, ImageBlock, ToolCallBlock, ToolResultBlock, user_message
-from desktop.domain.models import Senses
+from desktop.domain.models import ModelRef, Senses
+from desktop.models.catalogue import Catalogue
 from desktop.models.client import HostModelClient
 from desktop.models.providers import LocalAddresses
 from desktop.models.router import Connections
 from desktop.workers.child import ChildProcess
+from tests.harness.timeouts import WAIT_S
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import KEY, Secrets, collect, connection, meta
 from tests.unit.models.test_host_client import MODEL, asked, over
@@ -89,6 +91,25 @@ async def test_a_listing_that_failed_is_asked_for_again(host: ChildProcess, prov
     await collect(models, asked("anthropic", messages=SHOWN))
     sent = [pictures(one) for one in provider.requests() if "body" in one]
     assert sent == [1, 2]  # the person's own picture goes out in any case
+
+
+@pytest.mark.spec("R-MOD-6")
+async def test_a_server_that_never_lists_its_models_is_waited_for_once_and_not_long(host: ChildProcess) -> None:
+    asked_for: list[asyncio.StreamWriter] = []
+    server = await asyncio.start_server(lambda _, writer: asked_for.append(writer), "127.0.0.1", 0)
+    async with server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        known = Connections(lambda: [connection("openai_compatible", address)], LocalAddresses({}))
+        catalogue = Catalogue(host, Secrets(key=KEY), known, learn_s=0.5)
+        async with asyncio.timeout(WAIT_S):
+            while not asked_for:  # a machine that is busy may not have come so far in half a second
+                await Catalogue(host, Secrets(key=KEY), known, learn_s=0.5).learn(ModelRef("openai_compatible", "m"))
+            before = len(asked_for)
+            for _ in range(3):
+                await catalogue.learn(ModelRef("openai_compatible", "m"))
+        assert len(asked_for) - before <= 1
+        for writer in asked_for:
+            writer.close()
 
 
 @pytest.mark.spec("R-MOD-6")
