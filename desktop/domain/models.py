@@ -113,14 +113,22 @@ class Senses:
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A model server found on this machine; ``problem`` is empty when it answered and lists its models."""
+    """A model server that was looked for on this machine."""
 
     kind: Literal["ollama", "lmstudio", "llamacpp", "vllm"]
+    """Which server it is."""
     title: str
+    """Its name for a person."""
     base_url: str
+    """Where it answers, or was looked for."""
     running: bool
+    """Whether it answers."""
     models: tuple[ModelInfo, ...] = ()
+    """The models that it has."""
     problem: str = ""
+    """Why it does not answer as it should."""
+    note: str = ""
+    """What a person should know of it, as that some of its models are not on this machine."""
 
 
 @dataclass(frozen=True, slots=True)

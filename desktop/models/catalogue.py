@@ -110,6 +110,15 @@ class Catalogue:
             self._connections.found(server)
         return servers
 
+    async def answering(self, kind: str, base: str) -> LocalServer | None:
+        """The server of this kind that answers there by now, or None."""
+        try:
+            found = await self._child.call("discover", {"servers": {kind: [base]}}, timeout=DISCOVER_TIMEOUT_S)
+        except (KnownError, TimeoutError):
+            return None
+        servers = [_server(row) for row in found if row.get("kind") == kind]
+        return next((server for server in servers if server.running), None)
+
     async def models(self) -> Sequence[ModelInfo]:
         """Everything usable now: local servers, connected providers, the demo model; connections asked at once."""
         saved = self._connections.saved()
@@ -322,4 +331,5 @@ def _server(row: Mapping[str, Any]) -> LocalServer:
         row.get("running") is True,
         models,
         str(row.get("problem") or ""),
+        str(row.get("note") or "")[:300],
     )

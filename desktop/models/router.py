@@ -35,6 +35,12 @@ class Connections:
         if known is not None and server.running:
             self._local[server.kind] = replace(known, base_url=server.base_url)
 
+    def look_first(self, kind: str, base: str) -> None:
+        """Look for a kind of server there before its usual places."""
+        known = self.addresses.addresses
+        others = tuple(one for one in known.get(kind, ()) if one != base)
+        self.addresses = LocalAddresses({**known, kind: (base, *others)})
+
 
 class ModelRouter:
     """Implements ``ModelClient`` by handing each request to the client of its connection."""

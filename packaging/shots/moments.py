@@ -20,7 +20,7 @@ from desktop.ui.settings.mcp.page import McpPage
 from desktop.ui.settings.models.page import ModelsPage
 from desktop.ui.shell.closing import ask_close
 from desktop.ui.skills.importing import ImportDialog
-from shots import samples
+from shots import samples, starts
 from shots.asking import FORM, PAGE, SIGN_INS, SampleAsking
 
 Moment = Callable[[Any], QWidget]
@@ -209,7 +209,38 @@ def _sign_ins(stage: Any) -> QWidget:
     return cast(QWidget, stage.window)
 
 
+def _start(stage: Any, view: str = "") -> QWidget:
+    """A model server that is installed: to be started, running, failed."""
+    stage.setup.set(servers=(samples.OLLAMA, *samples.ABSENT))
+    stage.startable.file = starts.FILE.path
+    stage.startable.set({"failed": starts.FAILED, "running": starts.RUNNING}.get(view, starts.LLAMACPP))
+    page = _settings(stage, "Models and keys").findChild(ModelsPage)
+    page.ensureWidgetVisible(page.starts[0])
+    if view == "form":
+        page.starts[0].start.click()
+    return cast(QWidget, stage.window)
+
+
+def _first_start(stage: Any, view: str = "") -> QWidget:
+    """The same on the first page."""
+    stage.shell.set_first_run(True)
+    stage.window.page("first_run")
+    stage.setup.set(servers=(replace(samples.OLLAMA, running=False, models=()), *samples.ABSENT))
+    stage.startable.set(starts.FAILED if view else starts.LLAMACPP, replace(starts.LLAMACPP, kind="ollama"))
+    return cast(QWidget, stage.window)
+
+
 PICTURES: dict[str, Moment] = {
+    **{
+        f"07-models-start{view and '-' + view}{size}": partial(_start, view=view)
+        for view in ("", "form", "running", "failed")
+        for size in ("", "-960", "-1440")
+    },
+    **{
+        f"08-first-run-start{view and '-' + view}{size}": partial(_first_start, view=view)
+        for view in ("", "failed")
+        for size in ("", "-960", "-1440")
+    },
     **{f"31-mcp-signin{size}": _sign_ins for size in ("", "-960")},
     **{f"32-mcp-form{size}": lambda stage: _asking(stage, SampleAsking(FORM)) for size in ("", "-960")},
     "32-mcp-page": lambda stage: _asking(stage, SampleAsking(PAGE)),
@@ -229,6 +260,9 @@ PICTURES: dict[str, Moment] = {
     "09-closing-tray-960": lambda stage: _closing(stage, 3),
 }
 AT_200 = (
+    "07-models-start-form",
+    "07-models-start-failed",
+    "08-first-run-start",
     "31-mcp-signin",
     "32-mcp-form",
     "06-import",

@@ -49,6 +49,7 @@ from shots.other_agents import SampleOtherAgents, asks_request
 from shots.other_apps import SampleOtherApps
 from shots.reach import WORK, SampleReach
 from shots.sheet import ComponentSheet
+from shots.starts import sample_starts
 from shots.web import SampleSearches, web_pictures
 
 SIZE = (1280, 800)
@@ -69,6 +70,7 @@ class Stage:
             (samples.new_file_request(), samples.shell_request(), samples.write_request())
         )
         self.setup = samples.SampleSetup()
+        self.starts, self.startable = sample_starts()
         self.settings = samples.SampleSettings()
         self.boundaries = samples.SampleBoundaries()
         self.cli = SampleCli()
@@ -85,7 +87,7 @@ class Stage:
             self.shell,
             {
                 "chats": lambda: pane("surface"),
-                "first_run": lambda: FirstRunPage(any_setup),
+                "first_run": lambda: FirstRunPage(any_setup, self.starts),
                 "debates": debate_shots.page,
                 "skills": lambda: SkillsPage(skill_shots.sample_models()),
                 "approvals": lambda: ApprovalsPage(any_approvals, self.rules, self.title),
@@ -98,6 +100,7 @@ class Stage:
     def _settings_page(self) -> SettingsPage:
         views = SimpleNamespace(
             setup=self.setup,
+            starts=self.starts,
             agents_editor=sample_agents(),
             boundaries=self.boundaries,
             cli=self.cli,

@@ -43,7 +43,16 @@ class LocalServers:
 
     async def ollama_tags(self, request: web.Request) -> web.Response:
         about = await self._about(request, "ollama")
-        models = [{"name": m["name"], "model": m["name"], "size": m.get("size", 0)} for m in about["models"]]
+        far = ("remote_host", "remote_model")
+        models = [
+            {
+                "name": m["name"],
+                "model": m["name"],
+                "size": m.get("size", 0),
+                **{key: m[key] for key in far if key in m},
+            }
+            for m in about["models"]
+        ]
         return web.json_response({"models": models})
 
     async def ollama_show(self, request: web.Request) -> web.Response:

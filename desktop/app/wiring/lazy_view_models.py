@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from desktop.presenter.settings import cli_tools as settings_cli_tools
     from desktop.presenter.settings import grants as settings_grants
     from desktop.presenter.settings import keys as settings_keys
+    from desktop.presenter.settings import local_starts as settings_local_starts
     from desktop.presenter.settings import middleware as settings_middleware
     from desktop.presenter.settings import other_agents as settings_other_agents
     from desktop.presenter.settings import other_apps as settings_other_apps
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from desktop.presenter.settings.connections.searches import SearchesViewModel
     from desktop.presenter.settings.grants import GrantsViewModel
     from desktop.presenter.settings.keys import KeysViewModel
+    from desktop.presenter.settings.local_starts import LocalStartsViewModel
     from desktop.presenter.settings.middleware import MiddlewareViewModel
     from desktop.presenter.settings.other_agents import OtherAgentsViewModel
     from desktop.presenter.settings.other_apps import OtherAppsViewModel
@@ -72,6 +74,7 @@ else:
     settings_grants = lazy_module("desktop.presenter.settings.grants")
     changes_kept = lazy_module("desktop.presenter.changes.kept")
     settings_keys = lazy_module("desktop.presenter.settings.keys")
+    settings_local_starts = lazy_module("desktop.presenter.settings.local_starts")
     settings_middleware = lazy_module("desktop.presenter.settings.middleware")
     settings_other_agents = lazy_module("desktop.presenter.settings.other_agents")
     settings_other_apps = lazy_module("desktop.presenter.settings.other_apps")
@@ -112,6 +115,13 @@ class LazyModels:
             lambda path: boundary_reach.first_link(path, safety),
             commands=lambda path: services.confinement.profile().reach(path, services.confinement.probe().kind),
         )
+
+    @cached_property
+    def starts(self) -> LocalStartsViewModel:
+        """The view-model of model servers that can be started from here."""
+        made = settings_local_starts.LocalStartsViewModel(self.services.local_servers, self.bridge)
+        made.answering.connect(self.setup.look_anew)
+        return made
 
     @cached_property
     def grants(self) -> GrantsViewModel:

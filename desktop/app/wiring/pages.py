@@ -152,7 +152,7 @@ class Pages(QObject):
         m = self._models
         demo = str(self._services.home / "workspace" / "demo")
         pages: dict[str, PageFactory] = {
-            FIRST_RUN: lambda: first_run_page.FirstRunPage(m.setup, demo, parts=self._first_run_parts),
+            FIRST_RUN: lambda: first_run_page.FirstRunPage(m.setup, m.starts, demo, parts=self._first_run_parts),
             "chats": lambda: self.chat,
             "debates": self._debates.page,
             "skills": self._skills_page,
@@ -200,7 +200,7 @@ class Pages(QObject):
             self._chat_parts = chat_page.ChatParts(self._models.threads)
             return self._chat_parts
         if shown == FIRST_RUN:
-            self._first_run_parts = first_run_page.FirstRunParts(self._models.setup)
+            self._first_run_parts = first_run_page.FirstRunParts(self._models.setup, self._models.starts)
             return self._first_run_parts
         return None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -41,6 +42,7 @@ from desktop.domain.models import Connection, ModelRef
 from desktop.domain.runs.events import Event, RunEnded
 from desktop.domain.runs.limits import USUAL_ROUNDS, Limit
 from desktop.domain.safety import Confinement, SafetySettings, SettingsProvider
+from desktop.models.client import ModelServices
 from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal
 from desktop.pipeline.pipeline import CallSettings, Pipeline
@@ -62,6 +64,7 @@ from desktop.services.debates.service import DebateService
 from desktop.services.definitions.saving import saver
 from desktop.services.documents.service import DocumentService
 from desktop.services.fences.service import FenceService
+from desktop.services.local_servers.service import Around, LocalServerService
 from desktop.services.projects.instructions import ProjectInstructions
 from desktop.services.projects.service import ProjectService
 from desktop.services.projects.telling import FolderTexts
@@ -290,6 +293,7 @@ async def _services(
         windows=known_windows,
         token_scales=scales,
         models=models,
+        local_servers=_local_servers(home, settings, models, redactor, owner),
         skills=skills,
         gate=gate,
         askers=askers,
@@ -309,6 +313,21 @@ async def _services(
         outside=outside_calls(runtime, settings, skills, gate, owner, host),
         make_skill_service=lambda: _skill_service(runtime, home, host),
     )
+
+
+def _local_servers(
+    home: Path, settings: SettingsService, models: ModelServices, redactor: SecretRedactor, owner: TaskOwner
+) -> LocalServerService:
+    """Model servers that a person has us start."""
+    around = Around(
+        logs=home / "logs",
+        answering=models.catalogue.answering,
+        places=models.connections,
+        redact=redactor.redact_text,
+        host=lambda: os.environ,
+        spawn=owner.spawn,
+    )
+    return LocalServerService(settings, around)
 
 
 def _keep_changes(boundary: BoundaryServices, settings: SettingsService, owner: TaskOwner) -> None:

@@ -32,6 +32,7 @@ from desktop.services.debates.service import DebateService
 from desktop.services.definitions.book import AgentBook
 from desktop.services.documents.service import DocumentService
 from desktop.services.fences.service import FenceService
+from desktop.services.local_servers.service import LocalServerService
 from desktop.services.outside.calls import OutsideCalls
 from desktop.services.projects.service import ProjectService
 from desktop.services.schedules.service import JobService
@@ -120,6 +121,8 @@ class Services:
     """How many of each model's tokens an estimated one is."""
     models: ModelServices
     """The model client, the catalogue and the connections."""
+    local_servers: LocalServerService
+    """Model servers of this computer that are started from here."""
     agents: AgentBook
     """The agent definitions in force."""
     agent_services: AgentServices
@@ -174,6 +177,7 @@ class Services:
         """End the processes that outlive a call."""
         await asyncio.gather(
             self.child.stop(),
+            self.local_servers.close(),
             self.search.stop(),
             self.web.stop(),
             self.fence_host.stop(),

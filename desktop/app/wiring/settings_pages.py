@@ -106,7 +106,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
             "Anthropic",
             "local model",
         ),
-        build=lambda m, _: models_page.ModelsPage(m.views.setup),
+        build=lambda m, _: models_page.ModelsPage(m.views.setup, m.views.starts),
     ),
     PageRow(
         "Keyring",

@@ -34,7 +34,7 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
         self._catalogue = catalogue
         self._servers: tuple[LocalServer, ...] = ()
         self._models: tuple[ModelInfo, ...] = ()
-        self._looking = False
+        self._looking = self._look_once_more = False
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -105,6 +105,11 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
             self.changed.emit()
             self._bridge.spawn(self._look(), name="look for models")
 
+    def look_anew(self) -> None:
+        """The same, once more after a look that goes on: it may have been past what is there now."""
+        self._look_once_more = self._looking
+        self.look()
+
     async def _look(self) -> None:
         self._bridge.spawn(self._ask_keyring(), name="ask keyring")  # it may take its time; models need not wait for it
         try:
@@ -116,6 +121,9 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
         finally:
             self._looking = False
             self.changed.emit()
+        if self._look_once_more:
+            self._look_once_more = False
+            self.look()
 
     async def _read_models(self) -> None:
         """After a test that worked: every list shows what can be used now."""

@@ -2,9 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+from typing import Any
+
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import Connection
+from desktop.domain.servers.starting import USUAL_CONTEXT
 from desktop.settings.spec import setting
+
+PAGE = "Models and keys"
+_LEFT = "It goes on when Assent ends. Off: it ends with Assent."
+_WITH = "Each start of Assent starts it, unless it runs already."
+_PROGRAM = "The program that you saw and started. With Assent only this one is started, no other of its name."
+
+
+def _context(server: str) -> Any:
+    about = "How many tokens of a chat it holds. More needs more memory. With 0 it chooses."
+    most = {"minimum": 0, "maximum": 1 << 24, "unit": "tokens"}
+    return setting(USUAL_CONTEXT, f"Context of {server}", "whole", about, PAGE, **most)
+
+
+def _port(server: str) -> Any:
+    about = "Where the one that was started last answers, if not at its usual port. With 0 it is that."
+    return setting(0, f"Port of {server}", "whole", about, PAGE, minimum=0, maximum=65535)
+
+
+@dataclass(frozen=True, slots=True)
+class LlamaCppStart:
+    """How llama-server is started from the page of models."""
+
+    file: str = setting("", "Model file of llama-server", "text", "The GGUF file that llama-server is given.", PAGE)
+    context: int = _context("llama-server")
+    leave_running: bool = setting(False, "Leave llama-server running", "flag", _LEFT, PAGE)
+    with_assent: bool = setting(False, "Start llama-server with Assent", "flag", _WITH, PAGE)
+    program: str = setting("", "Program of llama-server", "text", _PROGRAM, PAGE)
+    port: int = _port("llama-server")
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaStart:
+    """How Ollama is started from the page of models."""
+
+    context: int = _context("Ollama")
+    leave_running: bool = setting(False, "Leave Ollama running", "flag", _LEFT, PAGE)
+    with_assent: bool = setting(False, "Start Ollama with Assent", "flag", _WITH, PAGE)
+    program: str = setting("", "Program of Ollama", "text", _PROGRAM, PAGE)
+    port: int = _port("Ollama")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +85,7 @@ class ModelsSettings:
         "Providers and servers, without their keys: those are in the system's keyring.",
         "Models and keys",
     )
+    llamacpp: LlamaCppStart = field(default_factory=LlamaCppStart)
+    """llama-server, as a person starts it here."""
+    ollama: OllamaStart = field(default_factory=OllamaStart)
+    """Ollama, as a person starts it here."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
+from desktop.presenter.settings.local_starts import LocalStartsViewModel
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.ui.settings.models.local_card import CardHead, LocalCard
 from desktop.ui.settings.models.provider_form import ProviderForm
@@ -30,8 +31,8 @@ NARROW = 960
 class FirstRunParts:
     """What of the page takes longest to make. A start makes each in a turn of its own, to not hold the window up."""
 
-    def __init__(self, setup: ModelSetupViewModel) -> None:
-        self._setup = setup
+    def __init__(self, setup: ModelSetupViewModel, starts: LocalStartsViewModel) -> None:
+        self._setup, self._starts = setup, starts
 
     @cached_property
     def scroller(self) -> Scroller:
@@ -41,7 +42,7 @@ class FirstRunParts:
     @cached_property
     def local(self) -> LocalCard:
         """Servers on this machine."""
-        return LocalCard(self._setup)
+        return LocalCard(self._setup, self._starts)
 
     @cached_property
     def keyed(self) -> tuple[QFrame, ProviderForm]:
@@ -61,13 +62,14 @@ class FirstRunPage(QFrame):
     def __init__(
         self,
         setup: ModelSetupViewModel,
+        starts: LocalStartsViewModel,
         demo_folder: str = "~/.agent/workspace/demo",
         *,
         parts: FirstRunParts | None = None,
     ) -> None:
         super().__init__()
         self._setup = setup
-        parts = parts or FirstRunParts(setup)
+        parts = parts or FirstRunParts(setup, starts)
         self.setProperty("pane", "bg")
         scroller = parts.scroller
         Column(self, spacing=0).addWidget(scroller)
@@ -94,6 +96,7 @@ class FirstRunPage(QFrame):
         column.addStretch(1)
         self.form.kept.connect(self._kept)
         setup.look()
+        starts.look()
 
     def first_focus(self) -> QWidget:
         """Keys go to the best way on."""

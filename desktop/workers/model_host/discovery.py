@@ -54,6 +54,8 @@ async def _ollama(base: str) -> list[Record]:
     gate = asyncio.Semaphore(4)
 
     async def one(row: Mapping[str, Any]) -> Record:
+        if place := row.get("remote_host") or row.get("remote_model"):
+            return {"elsewhere": _host(place)}  # a model of its cloud, to which it would pass everything on
         name = str(row.get("name") or row.get("model") or "")
         async with gate:
             about = await _ollama_show(base, name)
@@ -61,6 +63,10 @@ async def _ollama(base: str) -> list[Record]:
         return record(name, context=context, size=positive(row.get("size")), **about)
 
     return list(await asyncio.gather(*(one(row) for row in tags[:200])))
+
+
+def _host(place: Any) -> str:
+    return urllib.parse.urlsplit(str(place)).hostname or "another computer"
 
 
 async def _ollama_loaded(base: str) -> dict[str, int]:
@@ -195,10 +201,22 @@ async def find(kind: str, bases: Sequence[str]) -> Record:
     outcomes = await asyncio.gather(*(_ask(finder, base) for base in bases))
     for base, models, _ in outcomes:
         if models is not None:
-            return {"kind": kind, "base_url": base, "running": True, "models": models, "problem": ""}
+            here = [model for model in models if "elsewhere" not in model]
+            note = _left_out([model["elsewhere"] for model in models if "elsewhere" in model])
+            return {"kind": kind, "base_url": base, "running": True, "models": here, "problem": "", "note": note}
     odd = next((base for base, _, said in outcomes if said), bases[0] if bases else "")
     problem = next((said for _, _, said in outcomes if said), "")
     return {"kind": kind, "base_url": odd, "running": False, "models": [], "problem": problem}
+
+
+def _left_out(places: Sequence[str]) -> str:
+    """Said of models that only seem to be on this machine."""
+    if not places:
+        return ""
+    where = ", ".join(sorted(set(places))[:3])
+    if len(places) == 1:
+        return f"1 of its models runs at {where}, not on this computer, and is left out."
+    return f"{len(places)} of its models run at {where}, not on this computer, and are left out."
 
 
 async def _ask(finder: Callable[[str], Awaitable[list[Record]]], base: str) -> tuple[str, list[Record] | None, str]:

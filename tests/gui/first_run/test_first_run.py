@@ -12,13 +12,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 from shots.samples import ABSENT, LM_STUDIO, OLLAMA, SampleSetup
+from shots.starts import sample_starts
 
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.domain.models import LocalServer
 from desktop.models import demo_texts, failures
 from desktop.tools.builtin import process_result, shell
 from desktop.ui.first_run.page import FirstRunPage
-from desktop.ui.settings.models.local_card import context_words, port_of, size_words
+from desktop.ui.settings.models.context_words import context_words
+from desktop.ui.settings.models.local_card import port_of, size_words
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import Scroller
@@ -29,7 +31,8 @@ from tests.gui.shell.test_window import spin
 class Shown:
     def __init__(self, setup: SampleSetup) -> None:
         self.setup = setup
-        self.page = FirstRunPage(setup)  # type: ignore[arg-type]
+        self.starts, self.startable = sample_starts()
+        self.page = FirstRunPage(setup, self.starts)  # type: ignore[arg-type]
         self.page.resize(1216, 800)
         self.page.show()
         self.page.activateWindow()

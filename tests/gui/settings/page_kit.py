@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from PySide6.QtWidgets import QWidget
+from shots.starts import sample_starts
 
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.domain.safety import ConfinementReport
@@ -31,7 +32,7 @@ def settings_page(settings: Any, confinement: ConfinementReport | None, **views:
     rows = [row for row in rows if NEEDS.get(row.name, "setup") in views]
     if "grants" not in views:
         rows = [replace(row, below=None) for row in rows]
-    models: Any = SimpleNamespace(**views)
+    models: Any = SimpleNamespace(**{"starts": sample_starts()[0], **views})
     return SettingsPage(settings, rows, SettingsModels(models, ConfinementViewModel(confinement)))
 
 

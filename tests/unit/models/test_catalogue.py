@@ -53,6 +53,20 @@ async def test_ollama_is_found_with_the_context_it_really_gives(host: ChildProce
     assert all(m.input_price == 0.0 and m.locality == "local" for m in found.models)
 
 
+async def test_models_of_ollamas_cloud_are_none_of_this_machine(host: ChildProcess, provider: ProviderSpace) -> None:
+    """Ollama passes on what is asked of them: the page would promise that nothing leaves this computer."""
+    far = {"name": "gpt-oss:120b-cloud", "remote_host": "https://ollama.com:443", "remote_model": "gpt-oss:120b"}
+    provider.local(ollama={"models": [*OLLAMA["models"], far]})
+    models = models_over(host, addresses=addresses(provider, "ollama"))
+    found = (await servers(models))["ollama"]
+    assert [model.ref.model for model in found.models] == ["qwen3:30b", "mistral-small:24b", "gemma3:12b"]
+    assert found.note == "1 of its models runs at ollama.com, not on this computer, and is left out."
+    provider.local(ollama={"models": [far, {**far, "name": "b", "remote_host": ""}]})
+    found = (await servers(models))["ollama"]
+    assert found.models == ()
+    assert found.note.startswith("2 of its models run at another computer, ollama.com, not on this")
+
+
 async def test_lm_studio_is_found(host: ChildProcess, provider: ProviderSpace) -> None:
     provider.local(
         lmstudio={

@@ -11,7 +11,10 @@ from desktop.settings.spec import flat
 
 KEYS = """
 appearance.theme appearance.text_scale appearance.reduce_motion models.default models.fallbacks
-models.corrections models.connections tools.bash.timeout_s
+models.corrections models.connections models.llamacpp.file models.llamacpp.context
+models.llamacpp.leave_running models.llamacpp.with_assent models.llamacpp.program models.llamacpp.port
+models.ollama.context models.ollama.leave_running models.ollama.with_assent models.ollama.program models.ollama.port
+tools.bash.timeout_s
 tools.bash.network tools.bash.path tools.timeouts tools.commands_first
 tools.output_limit_bytes tools.memory_gb tools.offered
 tools.offered_share tools.own_hosts tools.env_allowlist web.search security.allowed_paths
@@ -41,6 +44,10 @@ def test_every_setting_is_there_with_all_that_a_page_needs():
 
 
 CAREFUL = {
+    "models.llamacpp.leave_running": False,
+    "models.llamacpp.with_assent": False,
+    "models.ollama.leave_running": False,
+    "models.ollama.with_assent": False,
     "tools.bash.network": "as asked",
     "tools.commands_first": "show",
     "tools.offered": 40,

@@ -10,14 +10,19 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QWidget
 
 from desktop.domain.models import LocalServer, ModelInfo
+from desktop.domain.servers.starting import STARTABLE
 from desktop.domain.text import words
+from desktop.presenter.settings.local_starts import LocalStartsViewModel
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.ui.settings.models.context_words import context_words
+from desktop.ui.settings.models.start_row import StartRow
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.toggles import RadioRow
 from desktop.ui.widgets.layout.containers import Scroller, clear
 from desktop.ui.widgets.marks import Icon, StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Piece, Text
 
 CONTEXT, SIZE = 60, 52
@@ -40,9 +45,9 @@ class LocalCard(QFrame):
 
     use = Signal(str)
 
-    def __init__(self, setup: ModelSetupViewModel) -> None:
+    def __init__(self, setup: ModelSetupViewModel, starts: LocalStartsViewModel) -> None:
         super().__init__()
-        self._setup = setup
+        self._setup, self._starts = setup, starts
         self._shown: tuple[LocalServer, ...] | None = None
         self.setProperty("pane", "card")
         self.setAccessibleName("On this machine")
@@ -55,6 +60,9 @@ class LocalCard(QFrame):
         self._table = pane("card")
         self._rows = Column(self._table, margins=1, spacing=0)
         column.addWidget(self._table)
+        self.starts = [StartRow(kind, setup, starts) for kind in STARTABLE]
+        for row in self.starts:
+            column.addWidget(row)
         self._others = Paragraph("", "small", "3")
         self._real = Paragraph(REAL, "small", "3")
         column.addWidget(self._others)
@@ -73,6 +81,7 @@ class LocalCard(QFrame):
         self._group.idToggled.connect(lambda _id, _on: self._name_choice())
         self._models: list[ModelInfo] = []
         setup.changed.connect(self.refresh)
+        starts.changed.connect(self.refresh)
         self.refresh()
 
     @property
@@ -85,7 +94,7 @@ class LocalCard(QFrame):
         """Show what the view-model has now."""
         servers = self._setup.servers
         running = [server for server in servers if server.running]
-        self._intro.set_pieces(_intro(running, self._setup.looking))
+        self._intro.set_pieces(_intro(running, self._setup.looking, startable=bool(self._starts.states)))
         if self._setup.looking:
             self.state.set_state("running", "looking")
         else:
@@ -94,7 +103,7 @@ class LocalCard(QFrame):
         if self._shown != servers:
             self._shown = servers
             self._fill(running)
-        missing = [server.title for server in servers if not server.running]
+        missing = [s.title for s in servers if not s.running and self._starts.state(s.kind) is None]
         self._others.set_pieces(f"{', '.join(missing)}: not running" if missing and running else "")
         self._others.setVisible(bool(missing and running))
         self._real.setVisible(bool(self._models))
@@ -143,15 +152,17 @@ class LocalCard(QFrame):
             super().keyPressEvent(event)
 
 
-def _intro(running: Sequence[LocalServer], looking: bool) -> str | list[Piece]:
+def _intro(running: Sequence[LocalServer], looking: bool, *, startable: bool) -> str | list[Piece]:
     if running:
         places = [f"{server.title} answers on port {port_of(server)}" for server in running]
         told = f"{', '.join(places)}. Nothing you write leaves this computer."
-        problems = [f"{server.title}: {server.problem}" for server in running if server.problem]
+        problems = [f"{s.title}: {shown_line(s.problem or s.note)}" for s in running if s.problem or s.note]
         empty = [f"{s.title} has no model yet." for s in running if not s.models and not s.problem]
         return " ".join((told, *problems, *empty))
     if looking:
         return "Looking for Ollama, LM Studio, llama.cpp and vLLM."
+    if startable:
+        return "No model server answers here yet. One that is installed can be started from here."
     return "No model server answers here. Start Ollama, LM Studio, llama.cpp or vLLM, then look again."
 
 
@@ -162,16 +173,6 @@ def port_of(server: LocalServer) -> str:
     except ValueError:
         port = None
     return str(port) if port else server.base_url
-
-
-def context_words(tokens: int | None) -> str:
-    """``32k``; a window the server does not tell is "unknown"."""
-    if tokens is None:
-        return "unknown"
-    if tokens < 1000:
-        return str(tokens)
-    thousands = tokens / 1024 if tokens % 1024 == 0 and tokens % 1000 else tokens / 1000
-    return f"{thousands:.0f}k"
 
 
 def size_words(size: int | None) -> str:

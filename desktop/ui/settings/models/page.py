@@ -9,11 +9,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.models import LocalServer
+from desktop.domain.servers.starting import STARTABLE
+from desktop.presenter.settings.local_starts import LocalStartsViewModel
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.ui.settings.models.connections import CardWords, ConnectionCards
+from desktop.ui.settings.models.context_words import context_words
 from desktop.ui.settings.models.fallback_card import FallbackCard
-from desktop.ui.settings.models.local_card import context_words, port_of
+from desktop.ui.settings.models.local_card import port_of
 from desktop.ui.settings.models.provider_form import ProviderForm
+from desktop.ui.settings.models.start_row import StartRow
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo
 from desktop.ui.widgets.layout.beside import Beside
@@ -30,9 +34,9 @@ NO_PROVIDER, GONE = "No provider is connected.", "Chats that used it stay, and n
 class ModelsPage(Scroller):
     """The page of models, servers on this machine, and keys."""
 
-    def __init__(self, setup: ModelSetupViewModel) -> None:
+    def __init__(self, setup: ModelSetupViewModel, starts: LocalStartsViewModel) -> None:
         super().__init__(margins=(24, 20, 24, 24), spacing=12)
-        self._setup = setup
+        self._setup, self._starts = setup, starts
         self._shown: object = None
         self.notice = Notice("ask", "")
         self.column.addWidget(self.notice)
@@ -62,7 +66,14 @@ class ModelsPage(Scroller):
         self.column.addLayout(self._servers_head)
         self._servers = Column(spacing=8)
         self.column.addLayout(self._servers)
+        self.starts = [StartRow(kind, setup, starts) for kind in STARTABLE]
+        for row in self.starts:
+            self.column.addWidget(row)
+        self._missing = Paragraph("", "small", "3")
+        self.column.addWidget(self._missing)
         self.column.addStretch(1)
+        starts.changed.connect(self._say_missing)
+        starts.look()
         setup.changed.connect(self.refresh)
         self.refresh()
 
@@ -118,12 +129,17 @@ class ModelsPage(Scroller):
         running = [server for server in setup.servers if server.running]
         for server in running:
             self._servers.addWidget(_server(server))
-        missing = ", ".join(server.title for server in setup.servers if not server.running)
-        if missing:
-            self._servers.addWidget(Paragraph(f"{missing}: not running", "small", "3"))
+        self._say_missing()
         if not setup.servers and not setup.looking:
             words = "Start Ollama, LM Studio, llama.cpp or vLLM, then press Look again."
             self._servers.addWidget(EmptyState("server", "Not searched yet", words, framed=True))
+
+    def _say_missing(self) -> None:
+        """The servers of which nothing else is said."""
+        rest = [s for s in self._setup.servers if not s.running and self._starts.state(s.kind) is None]
+        missing = ", ".join(server.title for server in rest)
+        self._missing.set_pieces(f"{missing}: not running" if missing else "")
+        self._missing.setVisible(bool(missing))
 
     def _use_instead(self) -> None:
         instead = self._setup.instead_of_demo
@@ -148,6 +164,8 @@ def _server(server: LocalServer) -> QFrame:
     column.addLayout(row)
     if server.problem:
         column.addWidget(Paragraph(server.problem, "small", "failed"))
+    if server.note:
+        column.addWidget(Paragraph(shown_line(server.note), "small", "2"))
     for model in server.models:
         line = Row(spacing=12)
         line.addWidget(Text(model.title or model.ref.model, "code", elide="middle"), 1)

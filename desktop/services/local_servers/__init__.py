@@ -1,0 +1,1 @@
+"""Model servers of this computer that a person has Assent start."""
