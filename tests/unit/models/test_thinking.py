@@ -1,5 +1,6 @@
 """Thinking over a real host, with providers of ours that refuse a tool round without it as the real ones do."""
 
+import contextlib
 import json
 from dataclasses import replace
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from desktop.agents.loop.answer import Assembly
+from desktop.domain.errors import ModelError
 from desktop.domain.messages import (
     ChatMessage,
     ReasoningBlock,
@@ -294,3 +296,19 @@ async def test_what_is_known_of_thinking_names_the_one_model_that_gets_it_again(
     assert facts is not None
     assert facts.kept_for == "claude-sonnet-4-5"
     assert thinking_facts([TextBlock("No thought.")], None) is None
+
+
+@pytest.mark.spec("R-MOD-4", "R-MOD-7")
+async def test_another_model_that_is_asked_right_after_gets_no_thinking_of_the_first(
+    host: ChildProcess, provider: ProviderSpace
+) -> None:
+    models = models_over(host, at("deepseek", provider), at("deepseek", provider, "other"))
+    window = await first_round(models, "deepseek", provider)
+    await answer_to(models, asked("deepseek", *window))
+    assert THOUGHT in sent(provider)
+    with contextlib.suppress(ModelError):  # it misses the thinking: this maker wants some with each call
+        await collect(models, asked("deepseek", *window, name="other"))
+    assert "text of a" in sent(provider)
+    assert THOUGHT not in sent(provider)
+    await answer_to(models, asked("deepseek", *window))
+    assert THOUGHT in sent(provider)

@@ -9,16 +9,20 @@ from pathlib import Path
 import pytest
 
 from desktop.agents.loop.window import PromptWindow
-from desktop.domain.errors import ModelContextTooLong
+from desktop.domain.errors import ModelContextTooLong, ModelUnreachable
 from desktop.domain.estimates import estimate_request
-from desktop.domain.messages import ChatMessage, ImageBlock, TextBlock, user_message
-from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.messages import ChatMessage, ImageBlock, TextBlock, Usage, user_message
+from desktop.domain.models import Connection, Finished, ModelRef, ModelRequest, TextDelta
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.meta import RunMeta
+from desktop.models.fallback import FallbackClient
+from desktop.models.providers import LocalAddresses
+from desktop.models.router import Connections
 from desktop.models.scripted import ScriptedModel
 from desktop.services.turns.token_scales import MAXIMUM, TokenScales
 from desktop.store import Store
 from desktop.supervision.tasks import TaskOwner
+from tests.unit.agents.script import Script
 
 REF = ModelRef("lab", "harbour-8b")
 OTHER = ModelRef("lab", "quay-1b")
@@ -68,6 +72,19 @@ async def test_what_a_server_reports_moves_the_scale_of_its_model_alone_and_outl
     await asked(scales, question, estimate_request(question))
     assert scales(REF) == pytest.approx(2.2)  # a fifth of it down
     assert (await world.restarted())(REF) == pytest.approx(2.2)
+
+
+async def test_what_a_model_reports_that_answers_instead_teaches_how_that_one_counts(world: World) -> None:
+    scales, question = await world.scales(), request("a = 1\n" * 400)
+    used = Finished("end", (), Usage(2 * estimate_request(question), 3))
+    script = Script([ModelUnreachable("The server is away.")], [TextDelta("yes"), used])
+    known = Connections(
+        lambda: [Connection("lab", "openai_compatible", "Lab", "http://10.0.0.7/v1")], LocalAddresses({})
+    )
+    client = FallbackClient(script, known, lambda: [str(OTHER)], lambda _ref: True)
+    async for _ in scales.learning(client).stream(question, RunMeta("run", CancellationToken(), "thread")):
+        pass
+    assert (scales(REF), scales(OTHER)) == (1.0, 2.0)
 
 
 @pytest.mark.parametrize(("times", "why"), [(0.1, "only what was new was counted"), (40.0, "nobody counts so")])
