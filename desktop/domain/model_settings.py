@@ -169,14 +169,18 @@ class ModelTraits:
     """The levels of effort that it has, the least first; (): it does not think."""
     structured: bool | None = None
     """Whether it can be held to a JSON Schema."""
+    pictures: bool | None = None
+    """Whether it takes images, as a person knows."""
+    tools: bool | None = None
+    """Whether it calls tools, as a person knows."""
+    context: int | None = None
+    """Tokens that it reads, as a person knows."""
 
     def over(self, other: ModelTraits) -> ModelTraits:
         """What is known here, and of the rest what the other knows."""
-        return ModelTraits(
-            {**other.settings, **self.settings},
-            self.efforts if self.efforts is not None else other.efforts,
-            self.structured if self.structured is not None else other.structured,
-        )
+        names = ("efforts", "structured", "pictures", "tools", "context")
+        own = {name: getattr(self if getattr(self, name) is not None else other, name) for name in names}
+        return ModelTraits({**other.settings, **self.settings}, **own)
 
     def plain(self) -> dict[str, Any]:
         """As plain data, for the process that asks models."""
@@ -185,31 +189,60 @@ class ModelTraits:
 
 
 UNKNOWN = ModelTraits()
+MAX_CONTEXT = 100_000_000
+_FLAGS = {"schema": "structured", "pictures": "pictures", "tools": "tools"}
+"""What else can be corrected with yes or no, and what it is called here."""
 
 
 def correction_in(line: str) -> tuple[str, ModelTraits, str]:
-    """What a person knows better of a model: ``connection/model effort=low,high temperature=no schema=yes``. Its name,
-    what is known, and what is wrong with the line, or ""."""
+    """What a person knows better of a model: ``connection/model effort=low,high temperature=no pictures=yes
+    context=32000``. Its name, what is known, and what is wrong with the line, or ""."""
     name, *words = line.split()
-    settings: dict[str, bool] = {}
-    efforts: tuple[str, ...] | None = None
-    structured: bool | None = None
     if name.find("/") < 1 or not words:
         return name, UNKNOWN, "write connection/model, and then what it takes"
+    known = UNKNOWN
     for word in words:
         key, _, said = word.partition("=")
-        known = SPELLINGS.get(key)
-        if known == "effort" and said not in ("yes", "no"):
-            levels = said.split(",")
-            efforts = tuple(one for one in EFFORTS if one in levels)
-            if len(efforts) != len(levels):
-                return name, UNKNOWN, f"{key} is no, or levels among {', '.join(EFFORTS)}"
-            settings["effort"] = True
-        elif (known or key == "schema") and said in ("yes", "no"):
-            efforts = () if known == "effort" and said == "no" else efforts
-            structured = said == "yes" if key == "schema" else structured
-            settings |= {known: said == "yes"} if known else {}
-        else:
-            names = ", ".join((*NAMES, "schema"))
-            return name, UNKNOWN, f"{word[:40]} is no correction: write yes or no for one of {names}"
-    return name, ModelTraits(settings, efforts, structured), ""
+        found, wrong = _corrected(key, said)
+        if wrong:
+            return name, UNKNOWN, wrong if wrong != word else _not_one(word)
+        known = found.over(known)
+    return name, known, ""
+
+
+def _corrected(key: str, said: str) -> tuple[ModelTraits, str]:
+    """What one word of a correction says, or what is wrong with it; the word itself where it is no correction."""
+    setting, is_so = SPELLINGS.get(key), said == "yes"
+    if setting == "effort" and said not in ("yes", "no"):
+        levels = said.split(",")
+        efforts = tuple(one for one in EFFORTS if one in levels)
+        if len(efforts) != len(levels):
+            return UNKNOWN, f"{key} is no, or levels among {', '.join(EFFORTS)}"
+        return ModelTraits({"effort": True}, efforts), ""
+    if key == "context":
+        fits = said.isascii() and said.isdecimal() and len(said) < 12 and 1 <= int(said) <= MAX_CONTEXT
+        return (ModelTraits(context=int(said)), "") if fits else (UNKNOWN, "context is a whole number of tokens")
+    if said not in ("yes", "no") or (setting is None and key not in _FLAGS):
+        return UNKNOWN, f"{key}={said}" if said else key
+    if setting is not None:
+        return ModelTraits({setting: is_so}, () if setting == "effort" and not is_so else None), ""
+    made = {"schema": ModelTraits(structured=is_so), "pictures": ModelTraits(pictures=is_so)}
+    return made.get(key, ModelTraits(tools=is_so)), ""
+
+
+def _not_one(word: str) -> str:
+    names = ", ".join((*NAMES, *_FLAGS))
+    return f"{word[:40]} is no correction: write yes or no for one of {names}"
+
+
+def correction_line(ref: str, traits: ModelTraits) -> str:
+    """The line that says so; "" where nothing is known better, or the name cannot stand in one."""
+    words = [f"{name}={'yes' if is_so else 'no'}" for name, is_so in traits.settings.items() if name != "effort"]
+    if traits.efforts is not None:
+        words.append(f"effort={','.join(traits.efforts) or 'no'}")
+    elif "effort" in traits.settings:
+        words.append(f"effort={'yes' if traits.settings['effort'] else 'no'}")
+    flags = ((key, getattr(traits, name)) for key, name in _FLAGS.items())
+    words += [f"{key}={'yes' if is_so else 'no'}" for key, is_so in flags if is_so is not None]
+    words += [f"context={traits.context}"] if traits.context is not None else []
+    return " ".join((ref, *words)) if words and len(ref.split()) == 1 else ""

@@ -124,16 +124,19 @@ class Catalogue:
         saved = self._connections.saved()
         lists = await asyncio.gather(self._local(), *(self._of(connection) for connection in saved))
         special = (DEMO_MODEL, SCRIPTED_MODEL) if self._scripted else (DEMO_MODEL,)
+        known = {name: traits for name, traits, _ in map(correction_in, reversed(self._corrections()))}
         seen: dict[ModelRef, ModelInfo] = {}
         for model in (*(m for models in (*lists[1:], lists[0]) for m in models), *special):
             seen.setdefault(model.ref, model)
         self._known.update(seen)
-        return tuple(replace(model, takes=self.traits(model.ref)) for model in seen.values())
+        return tuple(_with_correction(model, known.get(str(model.ref))) for model in seen.values())
 
     def senses(self, ref: ModelRef) -> Senses:
         """What a model takes beside text, as far as it was listed."""
-        model = self._known.get(ref)
-        return Senses(model.vision, model.hearing) if model is not None else Senses()
+        model, pictures = self._known.get(ref), self._corrected(ref).pictures
+        if model is None:
+            return Senses(pictures)
+        return Senses(model.vision if pictures is None else pictures, model.hearing)
 
     def traits(self, ref: ModelRef) -> ModelTraits:
         """Which settings it takes, as far as a person or its server said so."""
@@ -297,6 +300,15 @@ def _traits(row: Mapping[str, Any]) -> ModelTraits:
         tuple(one for one in EFFORTS if one in efforts) if isinstance(efforts, list) else None,
         _flag(row.get("structured")),
     )
+
+
+def _with_correction(model: ModelInfo, known: ModelTraits | None) -> ModelInfo:
+    """The model with what a person knows better."""
+    if known is None:
+        return model
+    own = {"vision": known.pictures, "tools": known.tools, "context_window": known.context}
+    changes: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+    return replace(model, takes=known.over(model.takes), **changes)
 
 
 def _list_base(connection: Connection) -> str:

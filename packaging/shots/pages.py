@@ -45,6 +45,7 @@ from shots.edits import CHANGED, edit_request
 from shots.keys import SampleKeys
 from shots.mcp import FETCHES, SampleMcp, mcp_request
 from shots.middleware import SampleMiddleware
+from shots.models import model_pictures
 from shots.other_agents import SampleOtherAgents, asks_request
 from shots.other_apps import SampleOtherApps
 from shots.reach import WORK, SampleReach
@@ -542,7 +543,13 @@ def staged(theme: Theme) -> Mapping[str, Picture]:
 
 def all_pictures(theme: Theme) -> Mapping[str, Picture]:
     """By name."""
-    return {**staged(theme), **chat_shots.pictures(), **schedule_shots.pictures(), **debate_shots.pictures()}
+    return {
+        **staged(theme),
+        **chat_shots.pictures(),
+        **model_pictures(),
+        **schedule_shots.pictures(),
+        **debate_shots.pictures(),
+    }
 
 
 def come_forward(window: QWidget) -> None:

@@ -13,6 +13,7 @@ from desktop.domain.approval.judgement import Category, Judgement
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.approval.reach import ProofLine
 from desktop.domain.keyring import KeyPlace
+from desktop.domain.model_settings import ModelTraits
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo
 from desktop.domain.safety import Access, ConfinementReport, EntryFacts, PathVerdict
 from desktop.presenter.settings.page import RISKS, SettingSpec, SettingsViewModel
@@ -170,6 +171,17 @@ CONNECTIONS = (
 """What is connected on the page of models."""
 
 
+THINKS = ModelTraits({}, ("low", "medium", "high"))
+LISTED = (
+    ModelInfo(
+        ModelRef("mistral", "mistral-large"), "mistral-large", 131_072, None, 2, 6, None, True, True, takes=THINKS
+    ),
+    ModelInfo(ModelRef("mistral", "mistral-small"), "mistral-small", 131_072, None, 0.1, 0.3, None, True, True),
+    ModelInfo(ModelRef("work", "claude-sonnet"), "claude-sonnet", 200_000, None, 3, 15, None, True, True, takes=THINKS),
+)
+"""Models of what is connected."""
+
+
 class SampleApprovals(QObject):
     """Answers close the request; nothing runs."""
 
@@ -218,7 +230,8 @@ class SampleApprovals(QObject):
 
 
 def _model(connection: str, name: str, context: int | None, size: int | None = None) -> ModelInfo:
-    return ModelInfo(ModelRef(connection, name), name, context, size_bytes=size, locality="local")
+    free = (0.0, 0.0)
+    return ModelInfo(ModelRef(connection, name), name, context, None, *free, size, tools=True, locality="local")
 
 
 OLLAMA = LocalServer(
@@ -267,7 +280,10 @@ class SampleSetup(QObject):
 
     def place(self, connection_id: str) -> str:
         """The name of a connection."""
-        return next((c.title for c in self.connections if c.connection_id == connection_id), connection_id)
+        named: dict[str, str] = {s.kind: f"{s.title} on this machine" for s in self.servers}
+        return next((c.title for c in self.connections if c.connection_id == connection_id), "") or named.get(
+            connection_id, connection_id
+        )
 
     def __init__(self, servers: tuple[LocalServer, ...] = (OLLAMA, *ABSENT)) -> None:
         super().__init__()
@@ -280,12 +296,36 @@ class SampleSetup(QObject):
         self.look_for_keyring = lambda: None
         self.default_model = "ollama/qwen3:30b"
         self.fallbacks: tuple[str, ...] = ()
+        self.more: tuple[ModelInfo, ...] = ()
         self.calls: list[tuple[Any, ...]] = []
 
     @property
     def models(self) -> tuple[ModelInfo, ...]:
-        """Of all servers."""
-        return tuple(model for server in self.servers for model in server.models)
+        """Of what is connected, and of all servers."""
+        return (*self.more, *(model for server in self.servers for model in server.models))
+
+    def model(self, ref: str) -> ModelInfo | None:
+        """One of them."""
+        return next((model for model in self.models if str(model.ref) == ref), None)
+
+    def describe(self, ref: str) -> tuple[str, int | None]:
+        """Its name and window."""
+        model = self.model(ref)
+        return (model.title, model.context_window) if model is not None else (ref.partition("/")[2] or ref, None)
+
+    def traits(self, ref: str) -> ModelTraits:
+        """What it takes."""
+        model = self.model(ref)
+        return model.takes if model is not None else ModelTraits()
+
+    def correction(self, ref: str) -> ModelTraits:
+        """Nothing is known better."""
+        return ModelTraits()
+
+    def correct(self, ref: str, known: ModelTraits) -> str:
+        """Remembered."""
+        self.calls.append(("correct", ref, known))
+        return ""
 
     @property
     def can_stand_in(self) -> tuple[ModelInfo, ...]:

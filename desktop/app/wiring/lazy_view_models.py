@@ -269,6 +269,9 @@ def saved_models(services: Services) -> Saved:
     async def keep_fallbacks(refs: Sequence[str]) -> None:
         await settings.update("models.fallbacks", tuple(refs))
 
+    async def keep_corrections(lines: Sequence[str]) -> None:
+        await settings.update("models.corrections", tuple(lines))
+
     return Saved(
         connections=lambda: settings.current.models.connections,
         keep_connections=keep_connections,
@@ -280,6 +283,8 @@ def saved_models(services: Services) -> Saved:
         keyring_there=partial(_there, services.secrets),
         fallbacks=lambda: settings.current.models.fallbacks,
         keep_fallbacks=keep_fallbacks,
+        corrections=lambda: settings.current.models.corrections,
+        keep_corrections=keep_corrections,
     )
 
 

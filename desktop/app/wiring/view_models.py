@@ -39,6 +39,7 @@ from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.state import Offer
 from desktop.presenter.chat.thread_variables import ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
+from desktop.presenter.common.model_rows import plain_name
 from desktop.presenter.debates.page import DebateModels, DebatesViewModel
 from desktop.presenter.debates.setup import DebateFolder, DebateSetupViewModel
 from desktop.presenter.debates.words import fork_words
@@ -358,6 +359,6 @@ def _debate_agent_rows(agents: AgentsViewModel) -> Iterable[PaletteRow]:
 
 def _model_rows(setup: ModelSetupViewModel) -> Iterable[PaletteRow]:
     return (
-        PaletteRow(f"model:{m.ref}", m.title, m.ref.connection_id, "Models for this chat", "model")
+        PaletteRow(f"model:{m.ref}", plain_name(m.title), m.ref.connection_id, "Models for this chat", "model")
         for m in setup.models
     )

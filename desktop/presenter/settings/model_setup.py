@@ -5,13 +5,13 @@ A key passes through here once on its way to the keyring; it is in no attribute,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 
 from desktop.domain.errors import KnownError
-from desktop.domain.model_settings import UNKNOWN, ModelTraits
+from desktop.domain.model_settings import UNKNOWN, ModelTraits, correction_in, correction_line
 from desktop.domain.models import Connection, LocalServer, ModelInfo, SecretStore
 from desktop.presenter.settings.connections.page import ConnectionsViewModel
 from desktop.presenter.settings.connections.trials import Saved
@@ -34,6 +34,7 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
         self._catalogue = catalogue
         self._servers: tuple[LocalServer, ...] = ()
         self._models: tuple[ModelInfo, ...] = ()
+        self._by_ref: Mapping[str, ModelInfo] = {}
         self._looking = self._look_once_more = False
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -81,20 +82,31 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
         named = {s.kind: s.title for s in self._servers} | {c.connection_id: c.title for c in self.connections}
         return named.get(connection_id) or connection_id
 
+    def model(self, ref: str) -> ModelInfo | None:
+        """A model as last listed."""
+        return self._by_ref.get(ref)
+
     def describe(self, ref: str) -> tuple[str, int | None]:
         """(name for a person, context window or None) of a model."""
-        for model in self._models:
-            if str(model.ref) == ref:
-                return model.title, model.context_window
+        model = self._by_ref.get(ref)
+        if model is not None:
+            return model.title, model.context_window
         return ref.partition("/")[2] or ref, None
 
     def traits(self, ref: str) -> ModelTraits:
         """Which settings a model takes, as last listed."""
-        return next((model.takes for model in self._models if str(model.ref) == ref), UNKNOWN)
+        model = self._by_ref.get(ref)
+        return model.takes if model is not None else UNKNOWN
 
     def priced(self, ref: str) -> bool:
         """Whether it is known what a model costs; those of this machine cost nothing."""
-        return any(str(model.ref) == ref and _is_priced(model) for model in self._models)
+        model = self._by_ref.get(ref)
+        return model is not None and _is_priced(model)
+
+    def correction(self, ref: str) -> ModelTraits:
+        """What the person knows better of a model."""
+        lines = (correction_in(line) for line in self._saved.corrections())
+        return next((known for name, known, _ in lines if name == ref), UNKNOWN)
 
     # -- acting -----------------------------------------------------------------------------------------------------
 
@@ -115,7 +127,7 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
         try:
             self._servers = await self._catalogue.servers()
             self.changed.emit()
-            self._models = tuple(await self._catalogue.models())
+            self._keep(await self._catalogue.models())
         except KnownError as error:
             self.tested.emit("local", False, error.advice)
         finally:
@@ -127,7 +139,7 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
 
     async def _read_models(self) -> None:
         """After a test that worked: every list shows what can be used now."""
-        self._models = tuple(await self._catalogue.models())
+        self._keep(await self._catalogue.models())
         self.changed.emit()
 
     def _read_again(self) -> None:
@@ -135,10 +147,14 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
         self._bridge.spawn(self._read_models(), name="list models")
 
     def _added(self, connection: Connection, found: Sequence[ModelInfo]) -> None:
-        self._models = (*found, *(m for m in self._models if m.ref.connection_id != connection.connection_id))
+        self._keep((*found, *(m for m in self._models if m.ref.connection_id != connection.connection_id)))
 
     def _deleted(self, connection: Connection) -> None:
-        self._models = tuple(m for m in self._models if m.ref.connection_id != connection.connection_id)
+        self._keep([m for m in self._models if m.ref.connection_id != connection.connection_id])
+
+    def _keep(self, models: Sequence[ModelInfo]) -> None:
+        self._models = tuple(models)
+        self._by_ref = {str(model.ref): model for model in models}
 
     def use(self, ref: str) -> None:
         """Make a model the default and say so."""
@@ -158,6 +174,21 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
             self.changed.emit()
 
         self._bridge.spawn(work(), name="keep models to ask instead")
+
+    def correct(self, ref: str, known: ModelTraits) -> str:
+        """Keep what a person knows better of a model; what is listed of it follows. What keeps it from being kept, or
+        ""."""
+        line = correction_line(ref, known)
+        if not line and known != UNKNOWN:
+            return "A name with spaces cannot be corrected."
+
+        async def work() -> None:
+            others = [one for one in self._saved.corrections() if one.split()[:1] != [ref]]
+            await self._saved.keep_corrections((*others, *([line] if line else ())))
+            await self._read_models()
+
+        self._bridge.spawn(work(), name="keep what is known of a model")
+        return ""
 
     def start_demo(self) -> None:
         """The built-in demo model: not an AI, offline. It begins to play in a chat of its own."""

@@ -108,6 +108,10 @@ class Saved:
     """Reads which models are asked instead of one that cannot answer, in order."""
     keep_fallbacks: Callable[[Sequence[str]], Awaitable[None]] = _nowhere
     """Stores them."""
+    corrections: Callable[[], Sequence[str]] = tuple
+    """Reads what the person knows better of models."""
+    keep_corrections: Callable[[Sequence[str]], Awaitable[None]] = _nowhere
+    """Stores it."""
 
 
 class ConnectionTrials(Generic[Found]):

@@ -12,16 +12,10 @@ from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters
 from desktop.ui.approvals.request.granting import grant_again
 from desktop.ui.chat.composer.message_edit import MessageEdit
+from desktop.ui.chat.composer.model_popup import ChatModelPopup
 from desktop.ui.chat.composer.offers_popup import OffersPopup
 from desktop.ui.chat.composer.pasted_image import bytes_of
-from desktop.ui.chat.composer.pickers import (
-    TOOL_MODE,
-    AgentPicker,
-    EffortPicker,
-    ModelPicker,
-    OwnChoicePicker,
-    ToolModePicker,
-)
+from desktop.ui.chat.composer.pickers import TOOL_MODE, AgentPicker, EffortPicker, OwnChoicePicker, ToolModePicker
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.other_agent import PlanCard
@@ -151,9 +145,10 @@ class ComposerPane(QWidget):
         if self._models.other.shown is not None:
             self._choose_own("model")
             return
-        picker = ModelPicker(self._page, self._models.setup, self._models.chat.meters.model)
+        picker = ChatModelPopup(self._page, self._models)
         picker.chosen.connect(self._model_chosen)
-        picker.open_at(self.composer.model)
+        picker.connect_wanted.connect(lambda: self._models.shell.run_command("open-models"))
+        picker.open_at(self.composer.model, over=self.composer)
 
     def show_other(self, agent: OtherAgentShown | None) -> None:
         """What an agent of another maker says of itself: its plan, its mode and model."""
@@ -170,11 +165,8 @@ class ComposerPane(QWidget):
         picker.open_at(self.composer.mode if kind == "mode" else self.composer.model)
 
     def _model_chosen(self, value: str) -> None:
-        if value == "open-models":
-            self._models.shell.run_command(value)
-        else:
-            self._models.chat.set_model(value)
-            self.composer.text.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._models.chat.set_model(value)
+        self.composer.text.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _choose_agent(self) -> None:
         agent = self._models.chat.meters.agent

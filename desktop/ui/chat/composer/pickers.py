@@ -17,7 +17,6 @@ from desktop.presenter.chat.agent_choices import (
 )
 from desktop.presenter.chat.other_agent import ChoiceRow
 from desktop.presenter.common.words import human_count
-from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.ui.chat.composer.picker import Picker, PickerChoice
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.scaling import Column
@@ -34,26 +33,6 @@ def model_choice(model: ModelInfo, place: str) -> PickerChoice:
         facts = ["not an AI"]
     icon = {"local": "server", "demo": "demo", "scripted": "demo"}.get(model.locality, "model")
     return PickerChoice(str(model.ref), model.title, ", ".join(facts), icon)
-
-
-class ModelPicker(Picker):
-    """All models that can be used now; it follows a look that is still under way."""
-
-    def __init__(self, parent: QWidget, setup: ModelSetupViewModel, current: str) -> None:
-        super().__init__(parent, name="Choose a model", empty="No model yet")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._setup = setup
-        self._current = current
-        setup.changed.connect(self._fill)
-        self._fill()
-        setup.look()
-
-    def _fill(self) -> None:
-        rows = [model_choice(model, self._setup.place(model.ref.connection_id)) for model in self._setup.models]
-        if self._current and self._current not in {row.value for row in rows}:
-            rows.insert(0, PickerChoice(self._current, self._setup.describe(self._current)[0], "now", "model"))
-        rows.append(PickerChoice("open-models", "Models and keys…", "settings", "key"))
-        self.fill(rows, self._current)
 
 
 TOOL_MODE = "open:tool-mode"

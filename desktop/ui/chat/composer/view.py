@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy
 from desktop.domain.messages import Block, GivenBlock
 from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
+from desktop.presenter.common.model_rows import plain_name
 from desktop.ui.chat.composer.chips import AttachmentChips, chips_of
 from desktop.ui.chat.composer.effort_button import EffortButton
 from desktop.ui.chat.composer.granted import GrantBar
@@ -22,6 +23,7 @@ from desktop.ui.theme.paint import outline
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip
 
@@ -166,8 +168,9 @@ class Composer(QFrame):
         self.agent.set_icon(agent_icon(meters.agent))
         self._model_label = _short(meters.model_title) or "Choose a model"
         self.model.set_label(self._model_label)
-        self.agent.setToolTip(plain_tip(f"{meters.agent_title}: choose the agent"))
-        model = f"{meters.model_title}: choose the model" if meters.model_title else "Choose a model"
+        agent, named = plain_name(meters.agent_title), plain_name(meters.model_title)
+        self.agent.setToolTip(plain_tip(f"{agent}: choose the agent"))
+        model = f"{named}: choose the model" if named else "Choose a model"
         self.model.setToolTip(plain_tip(f"{model} (Ctrl+M)"))
         if meters.token_scale != self._scale:
             self._scale = meters.token_scale
@@ -329,4 +332,5 @@ class Composer(QFrame):
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 28 else text[:27] + "…"
+    line = shown_line(text[:60])
+    return line if len(line) <= 28 else line[:27] + "…"
