@@ -20,8 +20,8 @@ from desktop.agents.loop.round_notes import is_near_limit, notes_text, rounds_no
 from desktop.agents.loop.rounds import LoopConfig, RoundLoop, RoundVerdict
 from desktop.agents.loop.summarising import ContextKeeper
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow, View
-from desktop.domain.context import Overlay
-from desktop.domain.estimates import estimate, estimate_fixed, estimate_of
+from desktop.domain.context import ContextShares, Overlay
+from desktop.domain.estimates import estimate, estimate_fixed, estimate_of, estimate_read
 from desktop.domain.ids import AgentId
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, ToolCallBlock
@@ -49,7 +49,7 @@ class EarlierMessages(Protocol):
 class ContextListener(Protocol):
     """Hears how large an agent's context is."""
 
-    def measured(self, view: View, window: int | None) -> None:
+    def measured(self, view: View, window: int | None, shares: ContextShares) -> None:
         """The request of a round holds ``view``; ``window`` is the model's, in tokens (None: unknown)."""
         ...
 
@@ -211,7 +211,7 @@ class RoundRequests:
         limit, self._number = spec.limit(self._number), self._number + 1
         view = await self._viewed(messages)
         if services.context is not None:
-            services.context.measured(view, spec.context_window)
+            services.context.measured(view, spec.context_window, shares_of(spec, view))
         if services.round_begins is not None:
             await services.round_begins(self._number)
         return request_with(spec.request, view, given, self._note(limit))
@@ -281,6 +281,14 @@ def window_of(spec: TurnSpec, given: TurnInput) -> PromptWindow:
         task=given.task,
         scale=spec.token_scale,
     )
+
+
+def shares_of(spec: TurnSpec, view: View) -> ContextShares:
+    """What the tokens of a window are."""
+    scale, request = spec.token_scale(), spec.request
+    fixed = round(estimate_fixed(request) * scale)
+    read = round(sum(map(estimate_read, view.messages)) * scale)
+    return ContextShares(fixed, len(request.tools), max(0, view.tokens - fixed - read), read)
 
 
 def request_with(request: ModelRequest, view: View, given: TurnInput, note: str) -> ModelRequest:

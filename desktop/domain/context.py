@@ -42,6 +42,17 @@ class Account:
     summary: str = field(default="", repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class ContextShares:
+    """What a request's tokens are: ``instructions`` with the schemas of ``tools`` tools, what was said (``messages``),
+    and what was ``read`` for it: files, results, pictures."""
+
+    instructions: int = 0
+    tools: int = 0
+    messages: int = 0
+    read: int = 0
+
+
 class PinnedText(NamedTuple):
     """A pinned message and its beginning. ``here``: it is on the branch that is shown, so that it is sent there."""
 

@@ -40,6 +40,19 @@ def estimate(message: ChatMessage) -> int:
     return characters // CHARACTERS_PER_TOKEN + images * IMAGE_TOKENS + MESSAGE_TOKENS
 
 
+def estimate_read(message: ChatMessage) -> int:
+    """How much of the same is what was read: results, files, pictures."""
+    characters = images = 0
+    for block in message.blocks:
+        if isinstance(block, ToolResultBlock):
+            characters, images = characters + len(block.text), images + len(block.media)
+        elif isinstance(block, FileBlock):
+            characters += len(block.text) + len(block.name)
+        elif isinstance(block, ImageBlock):
+            images += 1
+    return characters // CHARACTERS_PER_TOKEN + images * IMAGE_TOKENS
+
+
 def estimate_fixed(request: ModelRequest) -> int:
     """Tokens that system text and tool schemas take in each request."""
     return (

@@ -33,8 +33,8 @@ from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.properties import pane
 from shots import approvals_activity as activity_shots
 from shots import approvals_rules as rules_shots
-from shots import chat as chat_shots
 from shots import debates as debate_shots
+from shots import models as chat_shots
 from shots import moments, outcomes, samples
 from shots import schedules as schedule_shots
 from shots import skills as skill_shots
@@ -45,7 +45,6 @@ from shots.edits import CHANGED, edit_request
 from shots.keys import SampleKeys
 from shots.mcp import FETCHES, SampleMcp, mcp_request
 from shots.middleware import SampleMiddleware
-from shots.models import model_pictures
 from shots.other_agents import SampleOtherAgents, asks_request
 from shots.other_apps import SampleOtherApps
 from shots.reach import WORK, SampleReach
@@ -543,13 +542,7 @@ def staged(theme: Theme) -> Mapping[str, Picture]:
 
 def all_pictures(theme: Theme) -> Mapping[str, Picture]:
     """By name."""
-    return {
-        **staged(theme),
-        **chat_shots.pictures(),
-        **model_pictures(),
-        **schedule_shots.pictures(),
-        **debate_shots.pictures(),
-    }
+    return {**staged(theme), **chat_shots.pictures(), **schedule_shots.pictures(), **debate_shots.pictures()}
 
 
 def come_forward(window: QWidget) -> None:

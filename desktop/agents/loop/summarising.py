@@ -66,6 +66,10 @@ class OverlayStore(Protocol):
         """Store a newer summary; the overlay then."""
         ...
 
+    def asked(self) -> bool:
+        """Whether a person has asked for a summary; told once."""
+        ...
+
 
 class MemoryKeeper:
     """Stores no summary: for an agent whose messages are not stored."""
@@ -77,6 +81,10 @@ class MemoryKeeper:
     async def keep(self, made: Overlay) -> Overlay:
         """Keep nothing: return the overlay unchanged."""
         return made
+
+    def asked(self) -> bool:
+        """Nobody asks for one here."""
+        return False
 
 
 class MessageNumbers:
@@ -140,11 +148,12 @@ class ContextKeeper:
         before it is used. When none can be made the window drops the oldest instead (R-CTX-7), and it is tried again
         much later. Raises what the budget and a cancellation raise."""
         self.overlay = self.kept.now(self.overlay)
-        count = len(messages) + window.older
-        if self.overlay.off or not self.allowed() or self.backoff.bars(model, count):
+        count, asked = len(messages) + window.older, self.kept.asked()
+        barred = not self.allowed() or self.backoff.bars(model, count)
+        if self.overlay.off or (barred and not asked):
             return self.overlay
         try:
-            made = await renewed(window, messages, self.overlay, ask, model, size)
+            made = await renewed(window, messages, self.overlay, ask, model, size, asked=asked)
         except BudgetExhausted:
             raise
         except KnownError as error:
@@ -164,13 +173,15 @@ async def renewed(
     ask: Ask,
     model: ModelRef,
     size: int | None = None,
+    *,
+    asked: bool = False,
 ) -> Overlay | None:
-    """``overlay`` with its summary brought up to date, when ``window`` does not take all of ``messages`` any more;
-    None: there is nothing to summarise. ``size`` is the model's window in tokens.
+    """``overlay`` with its summary brought up to date, when ``window`` does not take all of ``messages`` any more, or a
+    person ``asked`` for it; None: there is nothing to summarise. ``size`` is the model's window in tokens.
 
     Raises KnownError when no whole summary came; then the window drops the oldest instead (R-CTX-7).
     """
-    old = window.to_summarise(messages, overlay)
+    old = window.to_summarise(messages, overlay, asked=asked)
     last = max((at for at, message in enumerate(old) if message.source_id), default=-1)
     end = last + 1
     while 0 < end < len(old) and old[end].role == "tool":

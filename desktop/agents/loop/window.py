@@ -139,20 +139,24 @@ class PromptWindow:
         """As the model counts."""
         return round(estimated * self._scale())
 
-    def to_summarise(self, messages: Sequence[ChatMessage], overlay: Overlay) -> Sequence[ChatMessage]:
+    def to_summarise(
+        self, messages: Sequence[ChatMessage], overlay: Overlay, *, asked: bool = False
+    ) -> Sequence[ChatMessage]:
         """What a new summary should tell besides the old one, when not all fits any more, or is more than the window
         takes (S-CTX-2): whole rounds from the oldest on, also of the run at work, but never the last round nor the
-        newest ``KEEP_RECENT`` tokens. Nothing where that would win little."""
+        newest ``KEEP_RECENT`` tokens. Nothing where that would win little. ``asked``: a person wants one now, of the
+        older half where all fits."""
         told, room = _told(messages, overlay), self.room
         rest = messages[told:]
         sizes = [self._size(message) for message in rest]
         again = sum(self._size(messages[at]) for at in self.held(messages, overlay) if at < told)
         again += sum(self._size(message) for message in self._summary_message(overlay, False))
-        if len(rest) <= self._last and (room is None or sum(sizes) + again <= room):
+        if not asked and len(rest) <= self._last and (room is None or sum(sizes) + again <= room):
             return ()
         keep = KEEP_RECENT if room is None else min(KEEP_RECENT, room // 2)
+        keep = min(keep, sum(sizes) // 2) if asked else keep
         end = self._first_kept(rest, sizes, keep)
-        if sum(sizes[:end]) < keep // 4 and end < self._last // 4:
+        if not asked and sum(sizes[:end]) < keep // 4 and end < self._last // 4:
             return ()
         return rest[:end]
 

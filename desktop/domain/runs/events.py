@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from desktop.domain.approval.permission import Decision, PermissionRequest
-from desktop.domain.context import Account
+from desktop.domain.context import Account, ContextShares
 from desktop.domain.debates import DebateState, TurnRecord
 from desktop.domain.definitions import SideName
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -290,6 +290,7 @@ class ContextMeasured(RunEvent):
     window: int | None
     compacted: bool = False
     account: Account = field(default_factory=Account)
+    shares: ContextShares = field(default_factory=ContextShares)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

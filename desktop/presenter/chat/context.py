@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.context import Account, Overlay, PinnedText
+from desktop.domain.context import Account, ContextShares, Overlay, PinnedText
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.runs.events import ContextMeasured, ContextSummarising, Event, RunEnded
 from desktop.domain.text.words import count_words
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PINNED = "Pinned: the model always reads this message."
 UNPINNED = "No longer pinned."
+TO_SUM_UP = "Older messages are summed up before your next message goes to the model."
 
 
 class ContextViewModel(QObject):
@@ -30,6 +31,7 @@ class ContextViewModel(QObject):
         super().__init__()
         self._service, self._bridge, self._summaries = service, bridge, summaries
         self._accounts: dict[str, Account] = {}
+        self._shares: dict[str, ContextShares] = {}
         self._writing: set[str] = set()
         self.thread_id = ""
         self.overlay = Overlay()
@@ -46,6 +48,11 @@ class ContextViewModel(QObject):
         return self._accounts.get(self.thread_id)
 
     @property
+    def shares(self) -> ContextShares | None:
+        """What the tokens of that request were, or None."""
+        return self._shares.get(self.thread_id)
+
+    @property
     def writing(self) -> bool:
         """Whether a summary is being written just now."""
         return self.thread_id in self._writing
@@ -57,6 +64,7 @@ class ContextViewModel(QObject):
                 self._writing.add(event.thread_id)
             elif isinstance(event, ContextMeasured):
                 self._accounts[event.thread_id] = event.account
+                self._shares[event.thread_id] = event.shares
                 self._writing.discard(event.thread_id)
             elif isinstance(event, RunEnded) and event.thread_id in self._writing:
                 self._writing.discard(event.thread_id)
@@ -104,6 +112,17 @@ class ContextViewModel(QObject):
 
         self._spawn(work(), "take a summary back")
 
+    def sum_up(self) -> None:
+        """Have the older messages summed up before the next request."""
+        thread_id = self.thread_id
+
+        async def work() -> None:
+            if thread_id:
+                await self._show(thread_id, await self._service.sum_up(thread_id))
+                self.said.emit(TO_SUM_UP)
+
+        self._spawn(work(), "sum up older messages")
+
     def allow_summaries(self) -> None:
         """Allow summaries in this thread again."""
         thread_id = self.thread_id
@@ -125,6 +144,15 @@ class ContextViewModel(QObject):
     def _refused(self, error: AssentError) -> None:
         if isinstance(error, KnownError):
             self.said.emit(error.advice)
+
+
+def shares_words(shares: ContextShares | None) -> list[tuple[str, int]]:
+    """(what, tokens) of the last request, the first of which stands in each."""
+    if shares is None or not (shares.instructions or shares.messages or shares.read):
+        return []
+    tools = f" and {count_words(shares.tools, 'tool')}" if shares.tools else ""
+    rows = [(f"Instructions{tools}", shares.instructions), ("Messages", shares.messages)]
+    return [*rows, ("Files and results", shares.read)]
 
 
 def account_words(account: Account | None) -> list[tuple[str, str]]:

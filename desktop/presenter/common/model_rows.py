@@ -32,6 +32,7 @@ class ModelRow:
     """A row: a model, or what stands over some (``heading``), or below the last one (``note``)."""
 
     ref: str = ""
+    """The model, or "" for a choice that is none."""
     name: str = ""
     """The name, safe to look at."""
     place: str = ""
@@ -43,7 +44,9 @@ class ModelRow:
     warning: str = ""
     """Why it is not of use now."""
     heading: str = ""
+    """The connection of the rows below it."""
     note: str = ""
+    """How many more there are."""
 
     @property
     def can(self) -> bool:

@@ -67,6 +67,10 @@ class _OfSide:
         """The overlay unchanged: only the debate itself changes it."""
         return since
 
+    def asked(self) -> bool:
+        """Nobody asks for one here."""
+        return False
+
     async def keep(self, made: Overlay) -> Overlay:
         """A line of the log, which is written before whatever the run stores next."""
         made = clean(made, self.runtime.mask)

@@ -39,6 +39,7 @@ class ContextService:
         self._mask = mask
         self._changed: dict[str, _Change] = {}
         self._backoff: dict[str, SummaryBackoff] = {}
+        self._asked: set[str] = set()
 
     async def overlay(self, thread_id: str) -> Overlay:
         """The overlay of the branch that the thread shows."""
@@ -76,6 +77,18 @@ class ContextService:
         """Undo ``undo_summary``: older messages may be summarised again."""
         self._backoff.pop(thread_id, None)
         return self._changes(thread_id, await self._store.overlays.switch(thread_id=thread_id, off=False))
+
+    async def sum_up(self, thread_id: str) -> Overlay:
+        """A person wants the older messages summed up: before the thread's next request, whatever the setting says."""
+        overlay = await self.allow_summaries(thread_id)
+        self._asked.add(thread_id)
+        return overlay
+
+    def was_asked(self, thread_id: str) -> bool:
+        """Whether a person has asked for a summary; told once."""
+        asked = thread_id in self._asked
+        self._asked.discard(thread_id)
+        return asked
 
     async def summarised(self, thread_id: str, made: Overlay) -> Overlay:
         """Keep a summary that a run has made, unless the person wants none any more; then the overlay is without."""
@@ -132,3 +145,7 @@ class _OfThread:
     async def keep(self, made: Overlay) -> Overlay:
         """Store a newer summary, unless the person wants none any more."""
         return await self.service.summarised(self.thread_id, made)
+
+    def asked(self) -> bool:
+        """Whether the person has asked for one."""
+        return self.service.was_asked(self.thread_id)

@@ -23,6 +23,7 @@ from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.trace import Delivery, TopicEvents, Whose
 from desktop.agents.skill.turn_events import TurnEvents
 from desktop.agents.turn import AgentTurn, Provider, TurnInput, TurnServices, TurnSpec
+from desktop.domain.context import ContextShares
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, LimitReached
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -352,7 +353,7 @@ class SideTurn:
 
     # -- ``agents.turn.ContextListener`` ------------------------------------------------------------------------------
 
-    def measured(self, view: View, window: int | None) -> None:
+    def measured(self, view: View, window: int | None, shares: ContextShares) -> None:
         """Publish how large the context of a round is."""
         self.runtime.bus.publish(
             ContextMeasured(
@@ -362,6 +363,7 @@ class SideTurn:
                 window=window,
                 compacted=view.compacted,
                 account=view.account,
+                shares=shares,
             )
         )
 

@@ -33,11 +33,12 @@ from desktop.ui.widgets.scaling import Row
 
 if TYPE_CHECKING:
     from desktop.ui.changes import preview as undo_preview
-    from desktop.ui.chat import context_card
+    from desktop.ui.chat import context_card, context_popover
     from desktop.ui.trace.panel import TracePanel
 else:
     undo_preview = lazy_module("desktop.ui.changes.preview")
     context_card = lazy_module("desktop.ui.chat.context_card")
+    context_popover = lazy_module("desktop.ui.chat.context_popover")
 
 CHANGE = "change:"
 """Begins the token of a toast that tells of a change."""
@@ -156,7 +157,7 @@ class ChatPage(QWidget):
         chat.opened.connect(models.changes.open_thread)
         chat.opened.connect(models.context.open_thread)
         models.context.said.connect(self.toast.say)
-        self.pane.header.context_wanted.connect(self.show_context)
+        self.pane.header.context_wanted.connect(self.open_context)
 
     def _connect_side(self) -> None:
         side, header = self.side, self.pane.header
@@ -207,6 +208,10 @@ class ChatPage(QWidget):
         if again:
             self._show(thread_id)
         self.pane.await_call(call_id)
+
+    def open_context(self) -> None:
+        """Show how the model's window is filled, below the figures in the head."""
+        context_popover.open_below(self.pane.header.meters, self, self._models, self.show_context)
 
     def show_context(self) -> None:
         """Show what the model reads of the open thread."""

@@ -23,7 +23,7 @@ ROWS = 7
 """Rows of height that are shown before the list scrolls."""
 
 
-class SearchField(Field):
+class ModelSearch(Field):
     """Looks for models; the keys that open the list stand in it as a cap."""
 
     def __init__(self, keys: str) -> None:
@@ -54,7 +54,7 @@ class ModelChooser(QWidget):
     def __init__(self, keys: str = "") -> None:
         super().__init__()
         self.list = ModelRowsList()
-        self.field = SearchField(keys)
+        self.field = ModelSearch(keys)
         self.rows = RowList("Models", ModelDelegate(self.list))
         self.rows.setUniformItemSizes(False)
         self.rows.setModel(self.list)

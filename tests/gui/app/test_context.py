@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel
 
 from desktop.domain.runs.events import ContextSummarising
 from desktop.ui.chat.context_card import ContextCard
+from desktop.ui.chat.context_popover import ContextPopover
 from desktop.ui.transcript.overlays import MESSAGE_ACTIONS, UNPIN
 from tests.gui.app.kit import call
 
@@ -17,7 +18,12 @@ def said(card: Any) -> str:
     return " ".join(label.text() for label in card.findChildren(QLabel) if label.isVisibleTo(card))
 
 
-@pytest.mark.spec("R-CTX-3")
+popup = pytest.mark.qt_log_ignore("This plugin does not support", "propagateSizeHints")
+"""What the offscreen screen says of a popup."""
+
+
+@popup
+@pytest.mark.spec("R-CTX-3", "R-MOD-3")
 async def test_the_meter_tells_what_was_sent_and_a_message_can_be_pinned_and_unpinned(start: Any) -> None:
     app = await start([{"text": "Good day."}])
     app.say("Remember 4711.")
@@ -26,6 +32,13 @@ async def test_the_meter_tells_what_was_sent_and_a_message_can_be_pinned_and_unp
     await app.until_true(lambda: context.account is not None and context.account.kept == 1, "the account")
     header = app.page.pane.header
     QTest.mouseClick(header.meters.context, Qt.MouseButton.LeftButton)
+    popover = app.page.findChild(ContextPopover)
+    assert popover is not None
+    assert "Instructions and" in said(popover)
+    assert not popover.older.isEnabled(), "there is nothing older"
+    assert popover.all.hasFocus()
+    popover.all.click()
+    await app.until_true(lambda: not app.page.findChildren(ContextPopover), "that it is closed")
     card = app.window.findChild(ContextCard)
     assert card is not None
     await app.until_true(lambda: "1 message" in said(card), "what was sent")

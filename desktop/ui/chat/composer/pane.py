@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.messages import Block
 from desktop.presenter.chat.from_servers import newer_words
 from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters
 from desktop.ui.approvals.request.granting import grant_again
 from desktop.ui.chat.composer.message_edit import MessageEdit
-from desktop.ui.chat.composer.model_popup import ChatModelPopup
 from desktop.ui.chat.composer.offers_popup import OffersPopup
 from desktop.ui.chat.composer.pasted_image import bytes_of
 from desktop.ui.chat.composer.pickers import TOOL_MODE, AgentPicker, EffortPicker, OwnChoicePicker, ToolModePicker
@@ -22,6 +24,11 @@ from desktop.ui.chat.other_agent import PlanCard
 from desktop.ui.theme import theme
 from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.scaling import Column, Row, sized
+
+if TYPE_CHECKING:
+    from desktop.ui.chat.composer import model_popup
+else:
+    model_popup = lazy_module("desktop.ui.chat.composer.model_popup")
 
 DRAFT_DELAY = 300
 """Milliseconds after the last key before the draft is kept."""
@@ -145,7 +152,7 @@ class ComposerPane(QWidget):
         if self._models.other.shown is not None:
             self._choose_own("model")
             return
-        picker = ChatModelPopup(self._page, self._models)
+        picker = model_popup.ChatModelPopup(self._page, self._models)
         picker.chosen.connect(self._model_chosen)
         picker.connect_wanted.connect(lambda: self._models.shell.run_command("open-models"))
         picker.open_at(self.composer.model, over=self.composer)

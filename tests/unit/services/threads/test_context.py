@@ -283,3 +283,50 @@ async def test_what_a_person_pins_or_takes_back_counts_from_the_next_round_of_a_
         before, after = ("".join(message.text for message in one.messages) for one in c.asked[begun : begun + 2])
         assert (SUMMARY_HEAD in before, "question 0" in before) == (True, False)
         assert (SUMMARY_HEAD in after, "question 0" in after) == (False, True)
+
+
+@pytest.mark.spec("S-CTX-2")
+async def test_a_person_has_older_messages_summed_up_once_where_all_would_still_fit(tmp_path: Path) -> None:
+    short = "word " * 100
+
+    def reply(request: ModelRequest) -> Any:
+        return says("They spoke of boats.") if is_summary(request) else says(short)
+
+    async with chat(tmp_path, reply, allowed=False) as c:
+        thread_id = await c.world.thread()
+        await c.talk(thread_id, *(f"question {n} {short}" for n in range(6)))
+        assert c.summaries == []
+        await c.context.undo_summary(thread_id)
+        assert (await c.context.sum_up(thread_id)).off is False, "what was switched off for this chat is on again"
+        await c.talk(thread_id, "question 6", "question 7")
+        assert len(c.summaries) == 1, "asked for once"
+        assert "question 0" in c.summaries[0].messages[0].text
+        last = c.asked[-1].messages
+        assert last[0].text.startswith(SUMMARY_HEAD)
+        assert "question 5" in "".join(message.text for message in last), "the newer half stays as it is"
+        assert len(last) < 16
+        assert [m.text.split()[1] for m in await c.service.path(thread_id) if m.role == "user"] == list("01234567")
+
+
+async def test_a_chat_with_nothing_older_is_not_summed_up_whoever_asks(tmp_path: Path) -> None:
+    async with chat(tmp_path) as c:
+        thread_id = await c.world.thread()
+        await c.context.sum_up(thread_id)
+        await c.talk(thread_id, "one")
+        assert c.summaries == []
+
+
+async def test_what_fills_the_window_is_told_as_instructions_messages_and_what_was_read(tmp_path: Path) -> None:
+    tool = FakeTool("read-file", body=lambda _args, _context: text_of(4_000))
+    rounds = iter([calls(call("read_file", path="a.txt")), says("done")])
+    async with chat(tmp_path, lambda _request: next(rounds), tool) as c:
+        await c.talk(await c.world.thread(), "x" * 400)
+        shares = [event.shares for event in c.world.events if isinstance(event, ContextMeasured)]
+    assert [one.read for one in shares] == [0, 1_000]
+    assert shares[0].messages == 104
+    assert shares[0].instructions > 100
+    assert shares[0].tools == len(c.asked[0].tools) > 0
+
+
+async def text_of(length: int) -> str:
+    return "y" * length
