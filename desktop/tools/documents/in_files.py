@@ -39,7 +39,7 @@ async def read_in_file(
     name = os.path.basename(path.replace("\\", "/"))
     try:
         async with opener.open(stream.fileno(), name) as document:
-            result, _ = await a_part(document, name, pages, line, room)
+            result, _ = await a_part(document, name, pages, line, room, opens=False)
             return result
     except DocumentRefused as why:
         raise ToolFailure(f"{path} was not read. {why.advice}", code=why.code) from None
@@ -48,16 +48,18 @@ async def read_in_file(
 
 
 async def a_part(
-    document: OpenDocument, name: str, pages: str, line: int, room: int
+    document: OpenDocument, name: str, pages: str, line: int, room: int, *, opens: bool = True
 ) -> tuple[ToolResult, tuple[int, ...]]:
-    """What a tool gives of an open document, and which of the parts are pictures without text. Raises ToolFailure and
+    """What a tool gives of an open document, and which of the parts are pictures without text. ``opens``: whether a
+    place in it that an answer names opens for the person, as those of attached ones do. Raises ToolFailure and
     DocumentRefused."""
     about = document.about
     span = about.span(pages)
     if span is None:
         raise ToolFailure(_no_such(name, about, pages), code="document.no_part")
     text = await document.text(*span, line=line, room=room)
-    notes = [note for note in (notes_of(about), how_on(about, text, span[1]), how_cited(name, about)) if note]
+    cited = how_cited(name, about) if opens else ""
+    notes = [note for note in (notes_of(about), how_on(about, text, span[1]), cited) if note]
     shown = [part for part, _ in text.parts]
     facts = {
         "document": name,
@@ -66,7 +68,8 @@ async def a_part(
         "first": shown[0] if shown else span[0],
         "last": shown[-1] if shown else span[0],
     }
-    return ToolResult(f"{told(name, about, text, line)}\n\n[{'; '.join(notes)}]", facts=facts), text.scans
+    said = f"\n\n[{'; '.join(notes)}]" if notes else ""
+    return ToolResult(f"{told(name, about, text, line)}{said}", facts=facts), text.scans
 
 
 def _no_such(name: str, about: DocumentAbout, pages: str) -> str:

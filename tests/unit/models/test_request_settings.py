@@ -267,6 +267,7 @@ async def test_no_setting_can_redirect_a_key(host: ChildProcess, provider: Provi
             (),
         ),
         ("openai", "gpt-4o", ModelSettings(effort="none"), {}, ()),
+        ("openai", "gpt-4o", ModelSettings(region="eu-west-3", seed=1), {"seed": 1}, ("region",)),
         ("anthropic", "claude-sonnet-4-5", ModelSettings(temperature=1.5), {}, ("temperature (at most 1 here)",)),
         (
             "anthropic",

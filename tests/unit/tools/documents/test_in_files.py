@@ -19,12 +19,13 @@ def reads(bench: Bench, reader: DocumentReader) -> ReadFile:
     return ReadFile(bench.world.files(), lambda: bench.world.settings, documents=reader)
 
 
-async def test_pages_are_given_below_their_names_with_how_to_cite_and_go_on(bench: Bench, reads: ReadFile) -> None:
+async def test_pages_are_given_below_their_names_and_no_place_is_promised_to_open(
+    bench: Bench, reads: ReadFile
+) -> None:
     (bench.world.workspace / "report.pdf").write_bytes(pdf([drawn(f"Sheet {n}.") for n in range(1, 6)]))
     result = await bench.run(reads, path="report.pdf", pages="2-3")
     assert result.text == (
-        "## report.pdf p. 2\n\nSheet 2.\n\n## report.pdf p. 3\n\nSheet 3.\n\n"
-        "[the document has 5 pages; Name places as “report.pdf p. 4”, so that the person can open them.]"
+        "## report.pdf p. 2\n\nSheet 2.\n\n## report.pdf p. 3\n\nSheet 3.\n\n[the document has 5 pages]"
     )
     assert result.facts == {"document": "report.pdf", "unit": "page", "count": 5, "first": 2, "last": 3}
 
@@ -35,7 +36,7 @@ async def test_a_sheet_is_asked_for_by_its_name_and_gone_on_with(bench: Bench, r
     (bench.world.workspace / "levels.xlsx").write_bytes(sheets)
     first = await bench.run(reads, path="levels.xlsx", pages="March")
     assert first.text.startswith("## levels.xlsx March\n\n|  | A |")
-    offset = int(first.text.rpartition('go on with pages "March", offset ')[2].split(";")[0])
+    offset = int(first.text.rpartition('go on with pages "March", offset ')[2].rstrip("]"))
     rest = await bench.run(reads, path="levels.xlsx", pages="March", offset=offset)
     assert f"(from row {offset})\n\n|  | A |\n| --- | --- |\n| {offset} | {offset} |\n" in rest.text
     assert f"| {offset - 1} | {offset - 1} |\n\n[" in first.text
