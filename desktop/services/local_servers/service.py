@@ -21,8 +21,8 @@ from desktop.domain.servers.starting import STARTABLE, ModelFile, ServerState, S
 from desktop.models import gguf, server_programs
 from desktop.safety.confinement.process import held
 from desktop.services.local_servers.failures import failure
+from desktop.services.local_servers.kept_server import KeptServer
 from desktop.settings import SettingsService
-from desktop.workers.server_process import KeptServer
 
 LOG_SHOWN = 20_000
 LAST_WORDS = 1_500
