@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +11,17 @@ from desktop.agents.loop.answer import INSTEAD, Answerer
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.domain import errors
 from desktop.domain.messages import NoticeBlock
-from desktop.domain.models import Connection, ModelAnswer, ModelRef, SettingsLeftOut, TextDelta
+from desktop.domain.models import (
+    Connection,
+    ModelAnswer,
+    ModelRef,
+    ModelRequest,
+    SettingsLeftOut,
+    StreamItem,
+    TextDelta,
+)
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.runs.meta import RunMeta
 from desktop.models.client import ModelServices, build
 from desktop.models.fallback import FallbackClient
 from desktop.models.providers import LocalAddresses
@@ -148,6 +158,26 @@ async def test_once_anything_of_an_answer_has_come_nobody_else_is_asked() -> Non
 async def test_what_is_asked_here_goes_nowhere_else_whatever_the_list_says(ref: str, asked: list[str]) -> None:
     chain = ["hosted/b", "far/b", "nobody/knows", "", ref, "lan/b", "cloud/b", "here/c", "lan/b"]
     assert (await played(ref, chain, *[AWAY] * 5))[0] == asked
+
+
+async def test_a_run_that_was_stopped_while_a_model_failed_asks_nobody_else() -> None:
+    token, asked = CancellationToken(), []
+
+    class Stopped:
+        """Fails as a server does whose connection the person's stop has closed."""
+
+        async def stream(self, request: ModelRequest, _: RunMeta) -> AsyncIterator[StreamItem]:
+            asked.append(str(request.model))
+            token.cancel("stopped")
+            raise errors.ModelUnreachable("The server is away.")
+            yield
+
+    known = Connections(lambda: CONNECTIONS, LocalAddresses({}))
+    client = FallbackClient(Stopped(), known, lambda: ["far/b"], lambda _ref: True)
+    with pytest.raises(errors.CancellationError):
+        async for _ in client.stream(request("cloud/a"), RunMeta("run", token, thread_id="thread")):
+            pass
+    assert asked == ["cloud/a"]
 
 
 async def test_what_a_model_left_out_that_then_failed_is_not_said() -> None:

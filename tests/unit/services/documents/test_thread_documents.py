@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -176,6 +177,17 @@ async def test_a_document_survives_the_store_and_a_branch(tmp_path: Path) -> Non
         (again, *_rest) = await w.settled(thread_id)
         assert again.blocks == (TextBlock("said otherwise"), block)
         assert await documents.find(thread_id, "A.PDF") == block
+
+
+async def test_an_original_that_was_damaged_on_the_disk_is_not_given_out_as_it(tmp_path: Path) -> None:
+    async with library(tmp_path) as (_, documents, _model):
+        (block,) = await documents.attach("a.pdf", pdf([drawn("x")]), 900)
+        assert isinstance(block, DocumentBlock)
+        (kept,) = [one for one in tmp_path.rglob(f"*{block.digest}*") if one.is_file()]
+        kept.write_bytes(pdf([drawn("y")]) if kept.suffix != ".gz" else gzip.compress(pdf([drawn("y")])))
+        with pytest.raises(KnownError, match="damaged") as caught:
+            await documents.copy(block.digest)
+        assert caught.value.next_step == "Attach it again."
 
 
 async def test_a_document_is_found_by_the_name_of_its_file_too(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Documents of each kind become Markdown whose places have names, and what is hidden in them is marked."""
 
+import io
 import json
+import zipfile
 
 import pytest
 
@@ -250,6 +252,15 @@ async def test_a_book_is_read_by_chapters(read: Read) -> None:
     found = await read(book(["<h1>One</h1><p>Text.</p>", "<p>Two</p>"], title="Tides"))
     assert (found.about.title, found.about.amount()) == ("Tides", "2 chapters")
     assert found.parts == ("# One\n\nText.", "Two")
+
+
+async def test_a_chapter_that_is_not_in_the_order_of_reading_is_told(read: Read) -> None:
+    whole = book(["<p>One</p>", "<p>Aside</p>"])
+    with zipfile.ZipFile(io.BytesIO(whole)) as packed:
+        listed = packed.read("OEBPS/content.opf").decode().replace('idref="c1"', 'idref="c1" linear="no"')
+    found = await read(with_files(whole, {"OEBPS/content.opf": listed}))
+    assert found.about.notes == ("Chapter 2 is not in the order of reading.",)
+    assert found.parts == ("One", "Aside")
 
 
 async def test_a_notebook_is_read_by_cells_with_what_they_gave(read: Read) -> None:
