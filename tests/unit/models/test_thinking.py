@@ -22,7 +22,7 @@ from desktop.domain.model_settings import ModelSettings
 from desktop.domain.models import Connection, Finished, ModelRequest
 from desktop.models.client import ModelServices
 from desktop.workers.child import ChildProcess
-from desktop.workers.model_host.limits import SEALED_MAX
+from desktop.workers.model_host.limits import REASONING_MAX, SEALED_MAX
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import collect, models_over, request
 
@@ -296,6 +296,19 @@ async def test_what_is_known_of_thinking_names_the_one_model_that_gets_it_again(
     assert facts is not None
     assert facts.kept_for == "claude-sonnet-4-5"
     assert thinking_facts([TextBlock("No thought.")], None) is None
+
+
+@pytest.mark.spec("R-MOD-4")
+async def test_thinking_that_never_ends_is_cut_and_what_is_cut_goes_back_to_nobody(
+    host: ChildProcess, provider: ProviderSpace
+) -> None:
+    endless = [{"reasoning": "x" * 500_000}] * (REASONING_MAX // 500_000 + 2)
+    provider.rounds({"steps": [*endless, {"signature": SEAL}, CALL, {"finish": "tool_calls"}]})
+    made = await answer_to(models_over(host, at("anthropic", provider)), asked("anthropic", user_message("Think.")))
+    thought = [block for block in made.blocks if isinstance(block, ReasoningBlock)]
+    assert REASONING_MAX <= sum(len(block.text) for block in thought) <= REASONING_MAX + 500_000
+    assert not any(block.goes_back for block in thought)
+    assert len(made.tool_calls) == 1
 
 
 @pytest.mark.spec("R-MOD-4", "R-MOD-7")
