@@ -50,7 +50,7 @@ from desktop.presenter.transcript.items import (
     TranscriptItem,
     call_state,
 )
-from desktop.presenter.transcript.media_parts import media_parts
+from desktop.presenter.transcript.media_parts import image_part, media_parts
 from desktop.presenter.transcript.nested_calls import nested_calls
 from desktop.presenter.transcript.rich import embedded_of, links_of, table_of, task_words
 
@@ -245,7 +245,8 @@ def simple_part(message_id: str, index: int, block: Block) -> Part | None:
     if isinstance(block, FileBlock):
         return AttachmentPart(part_id, block.name, size_words(size_of(block.text)))
     if isinstance(block, ImageBlock):
-        return AttachmentPart(part_id, block.name or "image", block.media_type, block.data)
+        image = image_part(part_id, block)
+        return AttachmentPart(part_id, block.name or "image", image.facts, image=image)
     if isinstance(block, NoticeBlock):
         return notice_part(part_id, block)
     if isinstance(block, UnknownBlock):

@@ -113,6 +113,8 @@ class MediaPart:
     facts: str
     is_image: bool
     data: str = field(repr=False, default="")
+    notes: str = ""
+    """Of an image: what was done to it when it was made anew."""
 
     @property
     def whole(self) -> bytes:
@@ -227,19 +229,13 @@ class CallsPart:
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPart:
-    """A file or image on a person's message; of an image ``data`` is base64, as in ``MediaPart``. ``opens`` is the
-    action that shows it, or ""."""
+    """A file or image on a person's message. ``opens`` is the action that shows it, or ""."""
 
     part_id: str
     name: str
     facts: str = ""
-    data: str = field(repr=False, default="")
     opens: str = ""
-
-    @property
-    def whole(self) -> bytes:
-        """The bytes of an image. Slow for a large one: call it in a thread."""
-        return _unpacked(self.data)
+    image: MediaPart | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +321,12 @@ class TranscriptItem:
         """The cards of calls in it, also those that are folded to one line."""
         folded = (call for part in self.parts if isinstance(part, CallsPart) for call in part.calls)
         return (*(part for part in self.parts if isinstance(part, ToolPart)), *folded)
+
+    @property
+    def media(self) -> tuple[MediaPart, ...]:
+        """Its images and sounds, attached or given by tools, in their order."""
+        attached = (part.image for part in self.parts if isinstance(part, AttachmentPart) and part.image is not None)
+        return (*attached, *(media for card in self.cards for media in card.media))
 
 
 @dataclass(frozen=True, slots=True)

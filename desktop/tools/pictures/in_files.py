@@ -26,7 +26,7 @@ async def picture_in_file(opener: PictureOpener, files: GuardedFiles, path: str)
         raise ToolFailure(f"{path} was not opened. {why.advice}", code=why.code) from None
     kind = picture_kind(data[:HEAD])
     notes = f"; {block.notes}" if block.notes else ""
-    text = f"{name}: a picture ({kind}, {size_words(len(data))}), shown at {block.width:,} × {block.height:,}{notes}."
+    text = f"{name}: a picture ({kind}, {size_words(len(data))}), shown at {block.width} × {block.height}{notes}."
     facts = {"path": path, "size": len(data), "picture": kind, "width": block.width, "height": block.height}
     return ToolResult(text, facts=facts, media=(block,))
 

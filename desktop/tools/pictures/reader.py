@@ -83,7 +83,7 @@ class PictureReader:
 def smaller(block: ImageBlock) -> str:
     """How large a picture is shown that was made smaller, for whoever speaks of places in it; "" for any other."""
     was = next((note for note in block.notes.split("; ") if note.startswith(MADE_SMALLER)), "")
-    return f"at {block.width:,} × {block.height:,}, {was}." if was else ""
+    return f"at {block.width} × {block.height}, {was}." if was else ""
 
 
 def _decoded(data: str) -> bytes:

@@ -25,8 +25,7 @@ from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.other_agent import OtherAgentStrip
 from desktop.ui.theme import theme
 from desktop.ui.transcript.markdown.addresses import CITED
-from desktop.ui.transcript.pieces.media_saving import ask_and_play, ask_where, media_of
-from desktop.ui.transcript.pieces.media_strip import PLAY
+from desktop.ui.transcript.pictures.acting import act_on_media
 from desktop.ui.transcript.pieces.rich_body import LINK
 from desktop.ui.transcript.pieces.tool_card import OPEN, UNDO
 from desktop.ui.transcript.view import TranscriptView
@@ -277,11 +276,8 @@ class ThreadPane(QFrame):
             self._models.document.cite(action.removeprefix(DOCUMENT))
         elif action.startswith(READ_AS):
             outside_texts.show_card_as_read(self.window(), self._items.get(message_id), action)
-        elif (media := media_of(self._items.get(message_id), action)) is not None:
-            if action.startswith(PLAY):
-                ask_and_play(self, media, chat.save_file)
-            else:
-                ask_where(self, media, chat.save_file)
+        elif act_on_media(self, self._items.get(message_id), action, chat.save_file, self.said.emit):
+            return
         elif action != "copy":
             self._models.shell.run_command(action)
 

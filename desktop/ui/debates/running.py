@@ -26,8 +26,7 @@ from desktop.ui.debates.header import DebateHeader, MeterStrip
 from desktop.ui.debates.lanes import debate_view
 from desktop.ui.debates.side_view import SideView
 from desktop.ui.theme import theme
-from desktop.ui.transcript.pieces.media_saving import ask_and_play, ask_where, media_of
-from desktop.ui.transcript.pieces.media_strip import PLAY
+from desktop.ui.transcript.pictures.acting import act_on_media
 from desktop.ui.transcript.pieces.rich_body import LINK
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.layout.side_room import SideRoom
@@ -191,11 +190,8 @@ class RunningPage(QFrame):
             open_link(action.removeprefix(LINK))
         elif action.startswith(READ_AS):
             outside_texts.show_card_as_read(self.window(), item, action)
-        elif (media := media_of(item, action)) is not None:
-            if action.startswith(PLAY):
-                ask_and_play(self, media, self._debates.save_file)
-            else:
-                ask_where(self, media, self._debates.save_file)
+        elif act_on_media(self, item, action, self._debates.save_file, self.said.emit):
+            return
         elif action not in ("copy", "new-chat"):
             self.command_wanted.emit(action)
 

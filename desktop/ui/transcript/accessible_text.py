@@ -45,7 +45,7 @@ def _spoken_part(part: Part, parser: InlineParser, longest: int) -> str:
     if isinstance(part, GivenPart):
         return f"{part.title}, {part.facts}"
     if isinstance(part, AttachmentPart):
-        return f"Attachment {part.name}"
+        return ", ".join(filter(None, (f"Attachment {part.name}", part.facts)))
     return ", ".join(filter(None, (part.title, part.about))) if isinstance(part, ReasoningPart) else ""
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from desktop.presenter.transcript.items import MediaPart
 from desktop.ui.theme import theme
 from desktop.ui.theme.raster_images import raster_image
-from desktop.ui.transcript.pieces.media_saving import Save, ask_where
+from desktop.ui.transcript.pictures.saving import Save, ask_where
 from desktop.ui.transcript.pieces.media_strip import HEIGHT, WIDTH
 from desktop.ui.transcript.pieces.pooled import Pool
 from desktop.ui.widgets.controls.buttons import Button

@@ -286,7 +286,7 @@ def _gap(look: PageLook, before: Piece | None, piece: Piece) -> int:
 def has_media(message: Message) -> bool:
     """Whether there are images or sounds in it, attached or given by tools."""
     parts = message.item.parts
-    if any(isinstance(part, AttachmentPart) and part.data for part in parts):
+    if any(isinstance(part, AttachmentPart) and part.image is not None for part in parts):
         return True
     calls = [call for part in parts if isinstance(part, CallsPart) for call in part.calls]
     return any(part.media for part in (*parts, *calls) if isinstance(part, ToolPart))

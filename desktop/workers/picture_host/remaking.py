@@ -129,7 +129,7 @@ def _remade(data: bytes, kind: str, side: int, size: int) -> Remade:
         more = kind != "JPEG" and _has_more(opened)  # of a JPEG it is a preview, or a map of its lights
     fitted, encoded, media_type = _encoded(bare, kind in ("JPEG", "WebP", "AVIF"), size)
     if fitted.size not in ((across, down), (down, across)):
-        notes.insert(0, f"made smaller from {across:,} × {down:,}")
+        notes.insert(0, f"made smaller from {across} × {down}")
     if more:
         notes.append("the first of several pictures in it")
     return Remade(encoded, media_type, fitted.width, fitted.height, tuple(notes))

@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from desktop.domain.messages import ThinkingFacts
 from desktop.presenter.transcript.items import (
     AttachmentPart,
+    MediaPart,
     NoticeAction,
     NoticePart,
     ReasoningPart,
@@ -336,10 +337,10 @@ def test_attachments_are_decoded_small_or_not_at_all(qtbot: QtBot, view: Transcr
     big = QImage(3000, 2000, QImage.Format.Format_RGB32)
     big.fill(0xFF336699)
     big.save(buffer, "PNG")
-    parts = (
-        AttachmentPart("a1", "big.png", "2 MB", base64.b64encode(data.data()).decode()),
-        AttachmentPart("a2", "evil.png", "", base64.b64encode(b"\x89PNG nonsense").decode()),
-        AttachmentPart("a3", "x.svg", "", base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg'/>").decode()),
+    drawn = (bytes(data.data()), b"\x89PNG nonsense", b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+    parts = tuple(
+        AttachmentPart(name, name, "", image=MediaPart(name, name, "", True, base64.b64encode(one).decode()))
+        for name, one in zip(("big.png", "evil.png", "x.svg"), drawn, strict=True)
     )
     view.set_items((TranscriptItem("m", "human", "You", "1", parts),))
     qtbot.waitUntil(lambda: next(view.page.messages[0].pieces())[0].height == 240, timeout=WAIT_S * 1000)

@@ -51,7 +51,8 @@ def words_of(block: Block, newer: str = "", scale: float = 1.0) -> ChipWords:
     if isinstance(block, FileBlock):
         return ChipWords("file", block.name, size_words(size_of(block.text)))
     if isinstance(block, ImageBlock):
-        return ChipWords("file", block.name or "image", "", "", block)
+        points = f"{block.width} × {block.height}" if block.width else ""
+        return ChipWords("file", block.name or "image", points, "", block)
     return ChipWords("file", getattr(block, "name", "") or "attachment")
 
 

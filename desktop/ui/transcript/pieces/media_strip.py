@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter
 
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.presenter.transcript.items import AttachmentPart, MediaPart
+from desktop.presenter.transcript.items import MediaPart
 from desktop.ui.theme.raster_images import fitted, raster_image
 from desktop.ui.transcript.pieces.base import Canvas, Spot
 from desktop.ui.transcript.pieces.look import PageLook
@@ -24,8 +24,9 @@ WIDTH, HEIGHT = 360, 240
 """Of a picture on a card, at 100 %."""
 CHIP, LINE, GAP = 32, 24, 6
 KEPT = 60
-SAVE, PLAY = "save-media:", "play-media:"
-"""What the actions begin with that save one, or save a sound for the system's player; its part's id follows."""
+SAVE, PLAY, LARGE, COPY = "save-media:", "play-media:", "open-picture:", "copy-picture:"
+"""What the actions begin with that save one, save a sound for the system's player, open an image large or copy it; its
+part's id follows."""
 
 
 class Pictures(QObject):
@@ -39,7 +40,7 @@ class Pictures(QObject):
         self._known: OrderedDict[tuple[str, int, int], QImage | None] = OrderedDict()
         self._asked: set[tuple[str, int, int]] = set()
 
-    def get(self, part: MediaPart | AttachmentPart, room: QSize) -> QImage | None:
+    def get(self, part: MediaPart, room: QSize) -> QImage | None:
         """The picture at most this large, or None while there is none."""
         key = (part.part_id, room.width(), room.height())
         if key in self._known:
@@ -87,7 +88,10 @@ class MediaStrip:
                 metrics = look.metrics("small")
                 words = metrics.horizontalAdvance(f"{part.name}  {part.facts}") + look.px(52)
                 rect = QRectF(x, y, min(width, words), look.px(CHIP))
-            self._placed.append(PlacedMedia(part, rect, image, _spots(look, part, x, rect.bottom() + look.px(2))))
+            spots = _spots(look, part, x, rect.bottom() + look.px(2))
+            if image is not None:
+                spots = (large_spot(part, rect), *spots)
+            self._placed.append(PlacedMedia(part, rect, image, spots))
             y = rect.bottom() + look.px(2 + LINE + GAP)
         return y
 
@@ -121,8 +125,14 @@ class MediaStrip:
             canvas.words(shown, rect.adjusted(look.px(30), 0, 0, 0), "small", "text-2")
 
 
+def large_spot(part: MediaPart, rect: QRectF) -> Spot:
+    """The picture itself, which opens large when it is pressed."""
+    label = f"Open {part.name} large, {part.facts}"
+    return Spot("action", f"{part.part_id}/{LARGE}", rect, label, f"{LARGE}{part.part_id}")
+
+
 def _spots(look: PageLook, part: MediaPart, x: float, y: float) -> tuple[Spot, ...]:
-    labels = [(f"Save {'image' if part.is_image else 'sound'}…", SAVE)]
+    labels = [("Save image…", SAVE), ("Copy", COPY)] if part.is_image else [("Save sound…", SAVE)]
     labels += [] if part.is_image else [("Save and play…", PLAY)]
     found: list[Spot] = []
     left = x - look.px(8)

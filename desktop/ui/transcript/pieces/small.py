@@ -10,9 +10,10 @@ from PySide6.QtGui import QImage
 
 from desktop.domain.text.words import size_words
 from desktop.presenter.transcript.items import AttachmentPart, GivenPart, NoticePart, ReasoningPart
+from desktop.ui.theme.raster_images import fitted
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.media_strip import Pictures
+from desktop.ui.transcript.pieces.media_strip import Pictures, large_spot
 from desktop.ui.transcript.pieces.text_box import TextBox
 from desktop.ui.widgets.shown import shown_line
 
@@ -278,12 +279,12 @@ class AttachmentPiece(Piece):
 
     def lay_out(self, look: PageLook, width: float, before: Piece | None) -> None:
         del before
-        if self.part.data and self._image is None:
-            self._image = self._pictures.get(self.part, QSize(look.px(IMAGE_WIDTH) * 2, look.px(IMAGE_HEIGHT) * 2))
+        if self.part.image is not None and self._image is None:
+            room = QSize(look.px(IMAGE_WIDTH) * 2, look.px(IMAGE_HEIGHT) * 2)
+            self._image = self._pictures.get(self.part.image, room)
         if self._image is not None:
             room = QSize(min(look.px(IMAGE_WIDTH), int(width)), look.px(IMAGE_HEIGHT))
-            half = QSize(max(1, self._image.width() // 2), max(1, self._image.height() // 2))
-            size = half.scaled(room, Qt.AspectRatioMode.KeepAspectRatio) if _exceeds(half, room) else half
+            size = fitted(self._image.size(), room)
             self._rect = QRectF(0, 0, size.width(), size.height())
         else:
             words = look.metrics("small", 500).horizontalAdvance(self.part.name)
@@ -292,6 +293,8 @@ class AttachmentPiece(Piece):
         self.height = int(self._rect.height())
 
     def spots(self) -> Sequence[Spot]:
+        if self.part.image is not None:
+            return (large_spot(self.part.image, self._rect),) if self._image is not None else ()
         if not self.part.opens:
             return ()
         return (Spot("action", f"{self.key}/open", self._rect, f"Open {self.part.name}", self.part.opens),)
@@ -310,7 +313,3 @@ class AttachmentPiece(Piece):
         name = look.metrics("small", 500).elidedText(self.part.name, Qt.TextElideMode.ElideMiddle, room + 2)
         canvas.words(name, rect.adjusted(look.px(30), 0, 0, 0), "small", "text", 500)
         canvas.words(self.part.facts, rect.adjusted(0, 0, -look.px(10), 0), "small", "text-3", right=True)
-
-
-def _exceeds(size: QSize, room: QSize) -> bool:
-    return size.width() > room.width() or size.height() > room.height()

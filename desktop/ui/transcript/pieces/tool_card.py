@@ -16,7 +16,7 @@ from desktop.presenter.common.outcomes import EDGES, EDGES_NAMED
 from desktop.presenter.transcript.items import READ_AS, ToolPart
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.media_strip import MediaStrip, Pictures
+from desktop.ui.transcript.pieces.media_strip import LARGE, MediaStrip, Pictures
 from desktop.ui.transcript.pieces.preview import PAST, REMARKS, Preview, PreviewLine, preview_of
 from desktop.ui.transcript.pieces.rich_body import LINE, draw_progress, lay_out_rich
 from desktop.ui.transcript.pieces.text_box import TextBox
@@ -297,8 +297,9 @@ class ToolCard(Piece):
             draw_progress(canvas, self.part, QRectF(origin.x() + left, top, self._width - 2 * left, look.px(LINE)))
         self._strip.draw(canvas, origin)
         for spot in self._spots[1:]:
-            canvas.hover_fill(spot, origin)
-            self._draw_spot(canvas, spot, origin)
+            if not spot.payload.startswith(LARGE):  # that is the picture itself
+                canvas.hover_fill(spot, origin)
+                self._draw_spot(canvas, spot, origin)
         if not self.open and self.live and self.boxes and canvas.caret_on:
             placed = self.boxes[-1]
             bar = placed.box.cursor_rect(len(placed.box.text)).translated(origin.x() + placed.x, origin.y() + placed.y)

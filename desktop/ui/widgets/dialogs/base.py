@@ -91,15 +91,21 @@ class Dialog(Scrim):
         self.setAccessibleName(title)
         reach = REACH
         column = Column(self._box, margins=(24 + reach, 20 + reach, 24 + reach, 16 + reach), spacing=8)
-        column.addWidget(Text(title, "title", elide="right"))
+        self._title = Text(title, "title", elide="right")
+        column.addWidget(self._title)
         self._text = Paragraph(text, "body", "2")
         column.addWidget(self._text)  # before it is shown: without a parent it would be a window and take the keys
         self._text.setVisible(bool(text))
         self.body = Column(spacing=8)
-        column.addLayout(self.body)
+        column.addLayout(self.body, 1)
         if answers:
             column.addSpacing(theme().px(8))
         self.buttons = self._make_buttons(answers, column)
+
+    def set_title(self, title: str) -> None:
+        """Call it something else, as what it shows changes."""
+        self._title.setText(title)
+        self.setAccessibleName(title)
 
     def _make_buttons(self, answers: Sequence[DialogAnswer], column: Column) -> dict[str, Button]:
         row = Row(spacing=8)

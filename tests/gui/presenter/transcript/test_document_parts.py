@@ -14,7 +14,7 @@ def cards(*blocks: object) -> list[tuple[str, str, str, bool]]:
     """Name, facts, what it opens, and whether it is drawn."""
     message = MessageRecord("m", "t", None, "user", (TextBlock("why?"), *blocks), 1.0)  # type: ignore[arg-type]
     parts = [part for part in parts_of(message, {}) if isinstance(part, AttachmentPart)]
-    return [(part.name, part.facts, part.opens, bool(part.data)) for part in parts]
+    return [(part.name, part.facts, part.opens, part.image is not None) for part in parts]
 
 
 def test_a_document_says_how_much_it_is_and_what_of_it_was_read() -> None:
@@ -35,5 +35,5 @@ def test_its_pages_are_one_card_that_opens_the_first() -> None:
 
 def test_a_picture_that_only_has_such_a_name_stays_a_picture() -> None:
     picture = ImageBlock("image/png", "aGVsbG8=", "a.pdf p. 2")
-    assert cards(picture) == [("a.pdf p. 2", "image/png", "", True)]
-    assert cards(DocumentBlock("b.pdf", "x"), picture)[1:] == [("a.pdf p. 2", "image/png", "", True)]
+    assert cards(picture) == [("a.pdf p. 2", "image/png, 6 bytes", "", True)]
+    assert cards(DocumentBlock("b.pdf", "x"), picture)[1:] == [("a.pdf p. 2", "image/png, 6 bytes", "", True)]

@@ -122,7 +122,7 @@ def test_a_profile_that_is_none_is_passed_over() -> None:
 
 def test_it_is_made_as_small_as_was_asked_for_and_says_how_large_it_was() -> None:
     found = made(saved(marked(3_000, 1_000), "JPEG"), "JPEG", side=600)
-    assert (found.width, found.height, found.notes) == (600, 200, ("made smaller from 3,000 × 1,000",))
+    assert (found.width, found.height, found.notes) == (600, 200, ("made smaller from 3000 × 1000",))
     noise = Image.effect_noise((900, 900), 90).convert("RGBA")
     noise.putalpha(Image.effect_noise((900, 900), 90))
     bounded = made(saved(noise, "PNG"), "PNG", size=200_000)

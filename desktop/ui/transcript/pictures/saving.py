@@ -1,4 +1,4 @@
-"""Saving an image or a sound from the card of its call: a person says where, and the bytes go there as they came."""
+"""Saving an image or a sound of a message: a person says where, and the bytes go there as they came."""
 
 from __future__ import annotations
 
@@ -9,27 +9,18 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.transcript.items import MediaPart, TranscriptItem
-from desktop.ui.transcript.pieces.media_strip import PLAY, SAVE
+from desktop.presenter.transcript.items import MediaPart
 from desktop.ui.widgets.dialogs.files import FileDialog
 
 
 class SaveThen(Protocol):
     """Saves as ``Save`` does; ``then`` is called once it is on the disk."""
 
-    def __call__(self, path: str, make: Callable[[], bytes], *, then: Callable[[], None]) -> None: ...
+    def __call__(self, path: str, make: Callable[[], bytes], *, then: Callable[[], None] = ...) -> None: ...
 
 
 Save = Callable[[str, Callable[[], bytes]], None]
 """Where to, and what gives the bytes: base64 of megabytes is not undone in the window's thread."""
-
-
-def media_of(item: TranscriptItem | None, action: str) -> MediaPart | None:
-    """What an action of a card means, if it is to save something."""
-    if item is None or not action.startswith((SAVE, PLAY)):
-        return None
-    wanted = action.removeprefix(SAVE).removeprefix(PLAY)
-    return next((media for card in item.cards for media in card.media if media.part_id == wanted), None)
 
 
 def ask_where(parent: QWidget, media: MediaPart, save: Save) -> FileDialog:
