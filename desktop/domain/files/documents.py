@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -12,7 +12,7 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.loading.lazy_pattern import lazy_pattern
 
 UNITS = ("page", "sheet", "slide", "chapter", "cell", "part")
-MAX_PARTS, MAX_NAMES, MAX_WORDS = 2_000_000, 1_000, 2_000
+MAX_PARTS, MAX_NAMES, MAX_WORDS, MAX_MARKS, MAX_FOUND = 2_000_000, 1_000, 2_000, 400, 5_000
 _SPAN = re.compile(r"\s*(\d{1,7})\s*(?:(-|–|to)\s*(\d{1,7})?\s*)?", re.ASCII)
 
 
@@ -95,6 +95,26 @@ class DocumentText:
     """Parts that are pictures without text."""
 
 
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom of a place on a page, as parts of its width and height."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPart:
+    """A part in which what was looked for stands."""
+
+    part: int
+    """Its number."""
+    count: int
+    """How often."""
+    lines: tuple[int, ...]
+    """In which of its lines; of the first some hundred."""
+
+
+Progress = Callable[[int], None]
+"""Is told which part of a document is being looked at."""
+
+
 class OpenDocument(Protocol):
     """A document that is open, in a process of its own."""
 
@@ -103,8 +123,19 @@ class OpenDocument(Protocol):
         """What it is."""
         ...
 
-    async def text(self, first: int, last: int, *, line: int = 1, room: int) -> DocumentText:
+    async def text(
+        self, first: int, last: int, *, line: int = 1, room: int, progress: Progress | None = None
+    ) -> DocumentText:
         """Parts as Markdown, up to ``room`` characters. Raises DocumentRefused."""
+        ...
+
+    async def marks(self, part: int, words: str, *, cited: bool) -> tuple[tuple[Box, ...], ...]:
+        """Where on the picture of a part some words stand; ``cited``: the passage that says what they say. Each place
+        has a box for each of its lines. Raises DocumentRefused."""
+        ...
+
+    async def find(self, words: str, progress: Progress) -> tuple[FoundPart, ...]:
+        """The parts in which some words stand. Raises DocumentRefused."""
         ...
 
     async def picture(self, part: int, width: int) -> bytes:
@@ -170,6 +201,21 @@ def read_citation(text: str) -> tuple[str, int, str, int] | None:
         return None
     row = re.search(r"\d+", found["cells"] or "")
     return found["name"], int(found["part"] or 0), found["sheet"] or "", int(row[0]) if row is not None else 0
+
+
+def boxes_from(told: Any) -> tuple[tuple[Box, ...], ...]:
+    """Places on a page as a reader told them, checked: what is none is left out."""
+    made = []
+    for one in told[:MAX_MARKS] if isinstance(told, list) else ():
+        lines = [line for line in one[:MAX_MARKS] if _is_box(line)] if isinstance(one, list) else []
+        made += [tuple((line[0], line[1], line[2], line[3]) for line in lines)] if lines else []
+    return tuple(made)
+
+
+def _is_box(told: Any) -> bool:
+    if not isinstance(told, list) or len(told) != 4:
+        return False
+    return all(isinstance(side, int | float) and 0 <= side <= 1 for side in told)
 
 
 def looks_like_document(head: bytes) -> bool:

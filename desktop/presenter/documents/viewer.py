@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.files.documents import OpenDocument, read_citation
+from desktop.domain.files.documents import Box, DocumentRefused, OpenDocument, read_citation
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import DocumentBlock
+from desktop.domain.text.passages import occurrences, passage
 from desktop.domain.text.words import size_words
+from desktop.presenter.documents.searching import DocumentSearch
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
@@ -24,6 +28,8 @@ ABOVE = 5
 """Rows above a cell that are shown with it."""
 ROOM = 24_000
 """Characters of a part that are shown."""
+NEAR = 200
+"""Up to this line of a part its text is shown from its beginning."""
 CLOSES = 60_000
 """Milliseconds without a page after which the process that reads is ended."""
 
@@ -56,13 +62,26 @@ class ShownPart:
     """Whether it is still to come."""
     problem: str = ""
     """Why it cannot be shown."""
+    marks: tuple[tuple[Box, ...], ...] = ()
+    """Places on the picture that are marked: the passage that is cited, or what is looked for."""
+    stretches: tuple[tuple[int, int], ...] = ()
+    """The same in the text."""
+    at: int = -1
+    """Which of the marks the person is at; -1: none."""
+    is_cited: bool = False
+    """Whether the mark is the passage that is cited."""
+    from_end: bool = False
+    """Whether its end is to be seen first: the person came from the part behind it."""
 
 
 class DocumentViewModel(QObject):
     """``opened``: a document is to be shown; ``changed``: what is shown is another; ``said``: a sentence;
-    ``copied``: name and bytes of an original that is to be saved."""
+    ``copied``: name and bytes of an original that is to be saved; ``found``: at which of how many places of what is
+    looked for the person is; ``looking``: at which part a search is."""
 
     opened = Signal()
+    found = Signal(int, int)
+    looking = Signal(str)
     changed = Signal()
     said = Signal(str)
     copied = Signal(str, object)
@@ -78,14 +97,19 @@ class DocumentViewModel(QObject):
         self._held: _Held | None = None
         self._turn = asyncio.Lock()
         self._asked = 0
+        self._claim, self._row = "", 0
+        self._search = DocumentSearch()
+        self._searching: asyncio.Future[None] | None = None
         self._idle = QTimer(self, singleShot=True, interval=CLOSES)
         self._idle.timeout.connect(self.close)
 
-    def cite(self, text: str) -> None:
-        """Show the place that an answer names, or a document by its name."""
-        self.open(*(read_citation(text) or (text,)))
+    def cite(self, text: str, claim: str = "") -> None:
+        """Show the place that an answer names, or a document by its name. ``claim``: the sentence that names it; the
+        passage that says the same is marked."""
+        name, part, sheet, row = read_citation(text) or (text, 1, "", 0)
+        self.open(name, part, sheet, row, claim)
 
-    def open(self, name: str, part: int = 1, sheet: str = "", row: int = 0) -> None:
+    def open(self, name: str, part: int = 1, sheet: str = "", row: int = 0, claim: str = "") -> None:
         """Show a document of the open chat at a part, by its number or the name of a sheet, from about a row on."""
         thread_id = self._thread()
 
@@ -100,17 +124,72 @@ class DocumentViewModel(QObject):
                 await self._let_go()
             if self._thread() != thread_id:
                 return
+            self._forget_search()
             self._block = block
             names = block.names.split("\n")
             number = names.index(sheet) + 1 if sheet and sheet in names else part or 1
             self.opened.emit()
-            await self._show(number, max(1, row - ABOVE))
+            await self._show(number, row, claim=claim)
 
         self._bridge.spawn(work(), name="open a document", on_error=self._failed)
 
-    def go(self, part: int) -> None:
-        """Show another part of it; one that is not there is the nearest."""
-        self._bridge.spawn(self._show(part), name="show a page", on_error=self._failed)
+    def go(self, part: int, *, from_end: bool = False) -> None:
+        """Show another part of it; one that is not there is the nearest. ``from_end``: its end first."""
+        self._bridge.spawn(self._show(part, from_end=from_end), name="show a page", on_error=self._failed)
+
+    def turn(self, step: int) -> None:
+        """The next part, or the one before; at the ends nothing."""
+        if 1 <= self.shown.part + step <= self.shown.count:
+            self.go(self.shown.part + step, from_end=step < 0)
+
+    def find(self, words: str, forward: bool = True) -> None:
+        """Look for words in the whole document and show the first place from here on; the same words again: the next
+        one, or the one before. "" ends it."""
+        if words and words == self._search.words:
+            if self._searching is None:
+                self._search.step(forward)
+                self._go_to_found()
+            return
+        had = self._search.words
+        self._forget_search(words)
+        if words and self._block is not None:
+            self._searching = self._bridge.spawn(self._look_for(words), name="search a document", on_error=self._failed)
+        elif had and self._block is not None:
+            self.go(self.shown.part)
+
+    def _forget_search(self, words: str = "") -> None:
+        if self._searching is not None:
+            self._searching.cancel()
+        self._search, self._searching = DocumentSearch(words), None
+        self.found.emit(0, 0)
+
+    async def _look_for(self, words: str) -> None:
+        block = self._block
+        try:
+            if block is None:
+                return
+            async with self._turn:
+                document = await self._opened(block)
+
+            def progress(part: int) -> None:
+                self._idle.start()
+                self.looking.emit(f"{block.unit.capitalize()} {part:,} of {block.count:,}")
+
+            found = await document.find(words, progress)
+            self._search = DocumentSearch(words, found, self.shown.part)
+        except DocumentRefused:
+            await self._let_go()
+            raise
+        finally:
+            if self._search.words == words:
+                self._searching = None
+        self._go_to_found()
+
+    def _go_to_found(self) -> None:
+        search = self._search
+        self.found.emit(search.place, search.count)
+        if search.count:
+            self.go(search.part)
 
     def set_view(self, view: View) -> None:
         """As it is printed, or as the model read it."""
@@ -131,39 +210,35 @@ class DocumentViewModel(QObject):
     def close(self) -> None:
         """The panel is closed, or nobody has turned a page for a while: the process that reads is ended."""
         self._idle.stop()
+        self._forget_search()
         self._bridge.spawn(self._let_go(), name="close a document")
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    async def _show(self, part: int, line: int = 1) -> None:
+    async def _show(self, part: int, row: int = 0, *, claim: str = "", from_end: bool = False) -> None:
         block = self._block
         if block is None:
             return
         self._asked += 1
         asked, part = self._asked, max(1, min(part, block.count))
+        if claim or row or part != self.shown.part:
+            self._claim, self._row = claim, row
         self._tell(_Blank(block, part, self._view, loading=True).made())
         async with self._turn:
             if asked != self._asked:  # another page was asked for meanwhile
                 return
             try:
-                shown = await self._read(block, part, line)
+                shown = replace(await self._read(block, part), from_end=from_end)
             except KnownError as error:
                 await self._drop()
                 shown = _Blank(block, part, self._view, problem=error.advice).made()
         if asked == self._asked:
             self._tell(shown)
 
-    async def _read(self, block: DocumentBlock, part: int, line: int) -> ShownPart:
+    async def _read(self, block: DocumentBlock, part: int) -> ShownPart:
         document = await self._opened(block)
         about, view = document.about, self._view if document.about.pictures else "text"
-        picture, text = b"", ""
-        if view == "page":
-            picture = await document.picture(part, self.width)
-        else:
-            told = await document.text(part, part, line=line, room=ROOM)
-            text = told.parts[0][1] if told.parts else ""
-            text += "\n[This goes on.]" if told.next_part else ""
-        return ShownPart(
+        shown = ShownPart(
             block.name,
             about.title or size_words(block.size),
             about.unit,
@@ -172,9 +247,28 @@ class DocumentViewModel(QObject):
             about.label(block.name, part),
             view,
             about.pictures,
-            picture,
-            text or ("[There is no text here.]" if view == "text" else ""),
+            is_cited=not self._search.words,
         )
+        words, cited = (self._search.words, False) if self._search.words else (self._claim, True)
+        at = self._search.at_in(part) if self._search.words else 0
+        if view == "page":
+            picture = await document.picture(part, self.width)
+            marks = await document.marks(part, words, cited=cited) if words else ()
+            return replace(shown, picture=picture, marks=marks, at=at)
+        line = 1
+        if cited:
+            line = max(1, self._row - ABOVE)
+        elif at >= 0 and self._search.line > NEAR:
+            line = self._search.line - ABOVE
+            at -= self._search.before(line)
+        told = await document.text(part, part, line=line, room=ROOM)
+        text = told.parts[0][1] if told.parts else ""
+        if cited and self._row:
+            stretches = row_of(text, self._row)
+        else:
+            stretches = await asyncio.to_thread(passages if cited else occurrences, text, words) if words else []
+        text += "\n[This goes on.]" if told.next_part else ""
+        return replace(shown, text=text or "[There is no text here.]", stretches=tuple(stretches), at=at)
 
     async def _opened(self, block: DocumentBlock) -> OpenDocument:
         self._idle.start()
@@ -225,6 +319,18 @@ class _Held:
             self.document.set_exception(error)
         finally:
             self.document.cancel()
+
+
+def passages(text: str, claim: str) -> list[tuple[int, int]]:
+    """The passage that says what a claim says, if there is one."""
+    found = passage(text, claim)
+    return [found] if found is not None else []
+
+
+def row_of(text: str, row: int) -> list[tuple[int, int]]:
+    """Where a row of a sheet stands in its text."""
+    found = re.search(rf"^\| {row}(?: \(hidden\))? \|.*$", text, re.MULTILINE)
+    return [found.span()] if found is not None else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,18 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from desktop.domain.errors import ChildDied, ProtocolViolation
-from desktop.domain.files.documents import DocumentAbout, DocumentRefused, DocumentText, about_from
+from desktop.domain.files.documents import (
+    MAX_FOUND,
+    MAX_MARKS,
+    Box,
+    DocumentAbout,
+    DocumentRefused,
+    DocumentText,
+    FoundPart,
+    Progress,
+    about_from,
+    boxes_from,
+)
 from desktop.domain.processes import Child, ChildRefused, ChildStream
 
 DEADLINE_S = 120.0
@@ -70,7 +81,9 @@ class OpenedDocument:
         except ValueError:
             raise DocumentRefused("The program that reads it said nothing that makes sense.") from None
 
-    async def text(self, first: int, last: int, *, line: int = 1, room: int) -> DocumentText:
+    async def text(
+        self, first: int, last: int, *, line: int = 1, room: int, progress: Progress | None = None
+    ) -> DocumentText:
         asked = {"first": first, "last": last, "line": line, "room": room}
         parts: dict[int, list[str]] = {}
         size = 0
@@ -84,6 +97,8 @@ class OpenedDocument:
             if size > room + SLACK:
                 raise ProtocolViolation("more of a document than was asked for")
             parts.setdefault(part, []).append(text)
+            if progress is not None:
+                progress(part)
 
         told = await self._all(self._child.stream("text", asked, deadline_s=DEADLINE_S), take)
         more = told.get("more") is True and type(told.get("part")) is int and type(told.get("line")) is int
@@ -95,6 +110,26 @@ class OpenedDocument:
             told["line"] if more else 1,
             tuple(part for part in scans if type(part) is int) if isinstance(scans, list) else (),
         )
+
+    async def marks(self, part: int, words: str, *, cited: bool) -> tuple[tuple[Box, ...], ...]:
+        asked = {"part": part, "words": words, "cited": cited}
+        told = await self._all(self._child.stream("marks", asked, deadline_s=DEADLINE_S), lambda _: None)
+        return boxes_from(told.get("marks"))
+
+    async def find(self, words: str, progress: Progress) -> tuple[FoundPart, ...]:
+        found: list[FoundPart] = []
+
+        def take(item: Any) -> None:
+            part, count, lines = item.get("part"), item.get("count"), item.get("lines")
+            known = type(part) is int and type(count) is int and isinstance(lines, list)
+            if not known or not 1 <= part <= self._about.count:
+                raise ProtocolViolation("what was found in a document is in none of its parts")
+            if count > 0 and len(found) < MAX_FOUND:
+                found.append(FoundPart(part, count, tuple(one for one in lines[:MAX_MARKS] if type(one) is int)))
+            progress(part)
+
+        await self._all(self._child.stream("find", {"words": words}, idle_s=DEADLINE_S), take)
+        return tuple(found)
 
     async def picture(self, part: int, width: int) -> bytes:
         pieces: list[str] = []

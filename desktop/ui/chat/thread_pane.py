@@ -284,7 +284,7 @@ class ThreadPane(QFrame):
     def _open_link(self, address: str) -> None:
         """A place in a document opens beside the chat, an address in the browser."""
         if address.startswith(CITED):
-            self._models.document.cite(address.removeprefix(CITED))
+            self._models.document.cite(*address.removeprefix(CITED).split("\n", 1))
         else:
             open_link(address)
 

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from desktop.domain.text.passages import occurrences
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.opening import opened
 from desktop.workers.document_host.reading import DocumentFile
@@ -38,7 +39,7 @@ class DocumentHost:
 
     def methods(self) -> dict[str, Any]:
         """By name."""
-        return {"about": self.about, "text": self.text, "picture": self.picture}
+        return {"about": self.about, "text": self.text, "picture": self.picture, "marks": self.marks, "find": self.find}
 
     async def about(self, call: WorkerCall) -> Mapping[str, Any]:
         """Opens the document; what kind it is and what it has."""
@@ -83,6 +84,32 @@ class DocumentHost:
             await call.emit({"data": encoded[at : at + limits.PIECE]})
         return {"media_type": "image/png", "size": len(data)}
 
+    async def marks(self, call: WorkerCall) -> Mapping[str, Any]:
+        """Where on a part's picture some words stand, or with ``cited`` the passage that says what they say."""
+        with self._working():
+            async with self._turn:
+                document, part = self._opened(), int(call.params["part"])
+                words, cited = str(call.params["words"])[: limits.WORDS], call.params.get("cited") is True
+                found = document.marks(part, words, cited=cited) if 1 <= part <= document.count else []
+        return {"marks": found}
+
+    async def find(self, call: WorkerCall) -> Mapping[str, Any]:
+        """Streams the parts in which some words stand, with how often and in which of their lines; between them, how
+        far it is. Other calls come in between."""
+        words, found = str(call.params["words"])[: limits.WORDS], 0
+        document = self._opened()
+        for part in range(1, document.count + 1):
+            async with self._turn:
+                with self._working():
+                    count, lines = _occur(document, part, words)
+            found += count > 0
+            if count or part % limits.TOLD_EACH == 0:
+                await call.emit({"part": part, "count": count, "lines": lines})
+            if found >= limits.FOUND:
+                return {"more": True}
+            await asyncio.sleep(0)
+        return {"more": False}
+
     def _opened(self) -> DocumentFile:
         if self._document is None:
             raise CallError("document.closed", "The document is not open.")
@@ -101,6 +128,28 @@ class DocumentHost:
         finally:
             self._calls -= 1
             self.idle.working(self._calls > 0)
+
+
+def _occur(document: DocumentFile, part: int, words: str) -> tuple[int, list[int]]:
+    """How often words stand in a part, and in which of its lines. They may go on in the next line, as they do on a
+    page; a part of many lines is looked through in pieces."""
+    count, lines = 0, list[int]()
+    held: list[tuple[int, str]] = []
+    size = 0
+
+    def look() -> int:
+        text = "\n".join(line for _, line in held)
+        found = occurrences(text, words)
+        lines.extend(held[text.count("\n", 0, start)][0] for start, _ in found[: limits.MARKS - len(lines)])
+        held.clear()
+        return len(found)
+
+    for number, line in document.from_line(part, 1):
+        held.append((number, line))
+        size += len(line) + 1
+        if size > limits.PIECE:
+            count, size = count + look(), 0
+    return count + look(), lines
 
 
 async def _text(call: WorkerCall, document: DocumentFile, parts: range, begin: int, room: int) -> Mapping[str, Any]:

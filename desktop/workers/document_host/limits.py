@@ -46,3 +46,13 @@ PICTURE = 8_000_000
 """Bytes of a page's picture."""
 HIDDEN = 2_000
 """Characters of hidden text of one page that are told apart."""
+WORDS = 600
+"""Characters that are looked for."""
+MARKS, LINES = 400, 200
+"""Places on one page that are marked, and lines of one of them."""
+LETTERS = 200_000
+"""Letters of one page that are looked through for a place."""
+FOUND = 5_000
+"""Parts with what is looked for that are told."""
+TOLD_EACH = 25
+"""Parts after which a search says how far it is."""

@@ -10,6 +10,8 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as c
 
+from desktop.domain.files.documents import Box
+from desktop.domain.text.passages import occurrences, passage
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.png import png
 from desktop.workers.document_host.reading import DocumentFile, broken, hidden, one_line
@@ -23,6 +25,8 @@ TINY = 1.5
 """Points of a font that nobody can read."""
 OBJECTS = 20_000
 """Things drawn on one page that are looked at for hidden text."""
+FINE = 10_000
+"""Steps in which a place on a page is told."""
 FORMS = 12
 """Drawings inside each other."""
 ANNOTATIONS = 500
@@ -96,6 +100,18 @@ class Pdf(DocumentFile):
         finally:
             page.close()
 
+    def marks(self, part: int, words: str, *, cited: bool) -> list[list[Box]]:
+        page = self._page(part)
+        if page is None:
+            return []
+        try:
+            text = page.get_textpage()
+            letters = _letters(text)
+            found = [passage(letters, words)] if cited else occurrences(letters, words)
+            return [_boxes(page, text, *one) for one in found[: limits.MARKS] if one is not None]
+        finally:
+            page.close()
+
     def _page(self, part: int) -> Any:
         try:
             return self._pdf[part - 1]
@@ -133,6 +149,45 @@ def _locked(tried: bool) -> CallError:
 
 def _text(text: Any) -> str:
     return str(text.get_text_range()).replace("\ufffe\r\n", "").replace("\ufffe", "").replace("\r", "")
+
+
+def _letters(text: Any) -> str:
+    """The letters of a page, each in the place that PDFium numbers it by."""
+    numbers = (c.FPDFText_GetUnicode(text, at) for at in range(min(text.count_chars(), limits.LETTERS)))
+    drawn = (
+        chr(one) if 31 < one < 0x110000 and not 0xD800 <= one < 0xE000 else "\n" if one == 10 else " "
+        for one in numbers
+    )
+    return "".join(drawn)
+
+
+def _boxes(page: Any, text: Any, start: int, end: int) -> list[Box]:
+    """The boxes around a stretch of a page's text, one a line, as parts of its width and height."""
+    made: list[Box] = []
+    for at in range(min(c.FPDFText_CountRects(text, start, end - start), limits.LINES)):
+        sides = [ctypes.c_double() for _ in range(4)]
+        if not c.FPDFText_GetRect(text, at, *sides):
+            continue
+        left, top, right, bottom = (side.value for side in sides)
+        corners = [_on_picture(page, x, y) for x, y in ((left, top), (right, bottom))]
+        across, down = sorted(x for x, _ in corners), sorted(y for _, y in corners)
+        box = across[0], down[0], across[1], down[1]
+        if made and _same_line(made[-1], box):
+            before = made.pop()
+            box = before[0], min(before[1], box[1]), max(before[2], box[2]), max(before[3], box[3])
+        made.append(box)
+    return made
+
+
+def _same_line(one: Box, other: Box) -> bool:
+    shared = min(one[3], other[3]) - max(one[1], other[1])
+    return other[0] >= one[0] and 2 * shared > min(one[3] - one[1], other[3] - other[1])
+
+
+def _on_picture(page: Any, x: float, y: float) -> tuple[float, float]:
+    across, down = ctypes.c_int(), ctypes.c_int()
+    c.FPDF_PageToDevice(page, 0, 0, FINE, FINE, 0, x, y, across, down)
+    return tuple(min(1.0, max(0.0, one.value / FINE)) for one in (across, down))  # type: ignore[return-value]
 
 
 def _without_text(page: Any, text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from desktop.domain.files.documents import Box
 from desktop.domain.text.hidden_characters import HIDDEN
 from desktop.workers.document_host import limits
 from desktop.workers.inside import CallError
@@ -49,6 +50,11 @@ class DocumentFile:
     def picture(self, part: int, width: int) -> bytes:
         """A part as a picture (PNG)."""
         raise CallError("document.no_picture", f"A part of {a_kind(self.kind)} has no picture.")
+
+    def marks(self, part: int, words: str, *, cited: bool) -> list[list[Box]]:
+        """Where on the picture of a part these words stand; ``cited``: the passage that says what they say. Each place
+        is the boxes of its lines."""
+        return []
 
     def is_scan(self, part: int) -> bool:
         """Whether a part has a picture and no text that could be read."""

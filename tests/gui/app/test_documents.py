@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from desktop.domain.messages import DocumentBlock
 from desktop.ui.chat.side import DOCUMENT
@@ -22,6 +23,57 @@ def _runs(message):
             yield from getattr(placed.box, "runs", ())
 
 
+def cited(app, place: str) -> str:
+    """What pressing a place in the answer tells."""
+    spots = [spot for message in app.page.pane.transcript.page.messages for spot, _ in message.spots()]
+    return next(spot.payload for spot in spots if spot.kind == "link" and spot.label == place)
+
+
+async def turned_by_keys(app, panel) -> None:
+    """Keys turn pages from the text, from the picture and from the buttons."""
+    document = app.models.document
+    QTest.keyClick(panel.text, Qt.Key.Key_PageDown)
+    await app.until(lambda: panel.text.toPlainText() == "The guide rod is bent.", "the next page of the text")
+    panel.bar.views.chosen.emit("page")
+    await app.until(lambda: document.shown.picture and document.shown.part == 2, "its picture")
+    pages = panel.first_focus()
+    for key, part in (("Home", 1), ("End", 2), ("Left", 1), ("Right", 2)):
+        QTest.keyClick(pages, getattr(Qt.Key, f"Key_{key}"))
+        await app.until(lambda part=part: document.shown.part == part and document.shown.picture, f"{key}: page {part}")
+    await app.until(lambda: panel.page.accessibleName() == "report.pdf p. 2", "page 2")
+    bar = pages.verticalScrollBar()
+    app.page.window().resize(1280, 520)
+    await app.until(lambda: bar.maximum() > 0, "more of the page than there is room for")
+    QTest.keyClick(pages, Qt.Key.Key_Down)
+    assert bar.value() > 0, "keys scroll first"
+    bar.setValue(0)
+    QTest.keyClick(pages, Qt.Key.Key_PageUp)
+    await app.until(lambda: document.shown.part == 1 and document.shown.picture, "the page before")
+    await app.until(lambda: bar.value() == bar.maximum() > 0, "from its end")
+    QTest.keyClick(panel.bar.on, Qt.Key.Key_PageDown)
+    await app.until(lambda: document.shown.part == 2 and document.shown.picture, "from a button, too")
+
+
+async def found_in_it(app, panel) -> None:
+    """Words are looked for in the document while the keys are there, and in the chat while they are not."""
+    document = app.models.document
+    app.page.window().activateWindow()
+    panel.first_focus().setFocus()
+    await app.until(lambda: app.page.side.has_keys, "the keys are in the panel")
+    app.page.begin_find()
+    assert not panel.find_bar.isHidden()
+    assert app.page.pane.find_bar.isHidden()
+    panel.find_bar.field.setText("CONTENTS")
+    await app.until(lambda: panel.find_bar._count.text() == "1 of 1" and document.shown.part == 1, "page 1 has it")
+    await app.until(lambda: len(document.shown.marks) == 1, "where it stands is marked")
+    panel.find_bar.field.setText("absent")
+    await app.until(lambda: panel.find_bar._count.text() == "Nothing found", "that it is nowhere")
+    QTest.keyClick(panel.find_bar.field, Qt.Key.Key_Escape)
+    await app.until(lambda: document.shown.marks == () and document.shown.picture, "the marks go with the bar")
+    panel.bar.views.chosen.emit("text")
+    await app.until(lambda: panel.text.toPlainText() == "Contents", "the text again")
+
+
 @pytest.mark.spec("R-DOC-1")
 async def test_a_citation_opens_the_page_beside_the_chat(start, tmp_path):
     app = await start([{"text": ANSWER}], [{"text": "Seen."}])
@@ -35,10 +87,12 @@ async def test_a_citation_opens_the_page_beside_the_chat(start, tmp_path):
     await app.answered(ANSWER)
     document, side = app.models.document, app.page.side
 
-    app.page.pane.transcript.link_activated.emit("document:report.pdf p. 2")
-    await app.until(lambda: document.shown.picture, "the page")
+    app.page.pane.transcript.link_activated.emit(cited(app, "report.pdf p. 2"))
+    await app.until(lambda: document.shown.picture and side.shown == DOCUMENT, "the page")
     panel = side.document
-    assert (side.shown, panel.bar.number.text(), panel.bar.of.text()) == (DOCUMENT, "2", "of 2")
+    assert (panel.bar.number.text(), panel.bar.of.text()) == ("2", "of 2")
+    await app.until(lambda: len(document.shown.marks) == 1, "the passage that the answer cites is marked")
+    assert "marked" in panel.page.accessibleDescription()
     await app.until(lambda: panel.page.accessibleName() == "report.pdf p. 2", "the picture's name")
     panel.bar.views.chosen.emit("text")
     await app.until(lambda: panel.text.toPlainText() == "The guide rod is bent.", "its text")
@@ -46,6 +100,8 @@ async def test_a_citation_opens_the_page_beside_the_chat(start, tmp_path):
     await app.until(lambda: panel.text.toPlainText() == "Contents", "the page before")
     assert not panel.bar.back.isEnabled()
 
+    await turned_by_keys(app, panel)
+    await found_in_it(app, panel)
     app.page.pane._act("", "open-document:report.pdf")
     await app.until(lambda: document.shown.part == 1 and not document.shown.loading, "the card's document")
 
@@ -56,6 +112,8 @@ async def test_a_citation_opens_the_page_beside_the_chat(start, tmp_path):
     await app.answered("Seen.")
     app.page.pane.transcript.link_activated.emit("document:levels.csv B8000")
     await app.until(lambda: "| 8000 | 8000 |" in panel.text.toPlainText(), "the row of the cell")
+    (start, end) = document.shown.stretches[0]
+    assert document.shown.text[start:end] == "| 8000 | 8000 |"
     app.page.new_chat()
     await app.until(lambda: side.shown == "", "the panel left with its chat")
     app.page.pane.transcript.link_activated.emit("document:report.pdf p. 2")

@@ -31,7 +31,7 @@ def page_menu(view: Surface, point: QPointF) -> QMenu:
     if link := view.pointer.link_at(point):
         menu.addSeparator()
         menu.addAction("Open link", lambda: view.link_activated.emit(link))
-        menu.addAction("Copy link", lambda: to_clipboard(link))
+        menu.addAction("Copy link", lambda: to_clipboard(link.partition("\n")[0]))
     found = view.pointer.message_at(point.y(), point.x())
     if found is not None:
         message_id = view.page.messages[found[0]].item.message_id

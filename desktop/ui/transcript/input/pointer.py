@@ -91,7 +91,7 @@ class Pointer(QObject):
     def tip_at(self, point: QPointF) -> str:
         """Where a link leads, or what a spot does."""
         spot = self.spot_at(point)
-        return self.link_at(point) or (spot[1].label if spot else "")
+        return self.link_at(point).partition("\n")[0] or (spot[1].label if spot else "")
 
     # -------------------------------------------------------------------------------------------------------- pressing
 

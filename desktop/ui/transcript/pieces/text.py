@@ -7,9 +7,12 @@ from typing import Protocol
 
 from PySide6.QtCore import QPointF, QRectF
 
+from desktop.domain.text.passages import sentence_around
+from desktop.ui.transcript.markdown.addresses import CITED
 from desktop.ui.transcript.markdown.inline import InlineParser, mended
 from desktop.ui.transcript.markdown.model import Block, TextRun
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
+from desktop.ui.transcript.pieces.citation import Citation
 from desktop.ui.transcript.pieces.formulas import Formula, Formulas
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.text_box import Marked, TextBox
@@ -91,7 +94,17 @@ class BlockPiece(Piece):
 class TextPiece(BlockPiece):
     """A paragraph, a heading, or what an item or a quote says."""
 
-    __slots__ = ("_drawings", "_formulas", "_keep_breaks", "_parser", "_references", "_runs", "_shared", "open")
+    __slots__ = (
+        "_chips",
+        "_drawings",
+        "_formulas",
+        "_keep_breaks",
+        "_parser",
+        "_references",
+        "_runs",
+        "_shared",
+        "open",
+    )
 
     def __init__(
         self, key: str, block: Block, tools: TextTools, references: Mapping[str, str], keep_breaks: bool = False
@@ -101,6 +114,7 @@ class TextPiece(BlockPiece):
         self._keep_breaks = keep_breaks
         self._runs: tuple[TextRun, ...] = ()
         self._drawings: list[tuple[int, Formula]] = []
+        self._chips: list[tuple[int, Citation]] = []
         self.open = False
         self._shared = 0
 
@@ -118,7 +132,7 @@ class TextPiece(BlockPiece):
         style = look.heading(block.level) if block.kind == "heading" else look.style("reading")
         line = style.line
         left = self.indent(look)
-        shown, formats = self._with_drawings(look, line)
+        shown, formats = self._with_drawings(look, line, width - left)
         box = TextBox(shown, style, formats)
         lead = self._lead_in(before, look)
         box.lay_out(width - left, lead)
@@ -148,22 +162,28 @@ class TextPiece(BlockPiece):
         space = look.metrics("reading").horizontalAdvance(" ") if self.block.glue else 0.0
         return before.boxes[0].box.end_x() + space
 
-    def _with_drawings(self, look: PageLook, line: int) -> tuple[str, list[Marked]]:
-        """The text to lay out, and its formats. A drawn formula keeps its characters but shows none: a first space as
-        wide as the drawing, the others without width, so that offsets stay those of the text."""
-        self._drawings = []
+    def _with_drawings(self, look: PageLook, line: int, room: float) -> tuple[str, list[Marked]]:
+        """The text to lay out, and its formats. A drawn formula, and a place in a document, keeps its characters but
+        shows none: a first space as wide as the drawing, the others without width, so that offsets stay those of the
+        text."""
+        self._drawings, self._chips = [], []
         formats: list[Marked] = []
         shown = self.text
         for run in self._runs:
             formula = self._formulas.get(run.math, True) if run.math and not self.open else None
-            if formula is None:
+            if run.href.startswith(CITED):
+                chip = Citation(self.text[run.start : run.end], look, room)
+                self._chips.append((run.start, chip))
+                wide = chip.width
+            elif formula is not None:
+                self._drawings.append((run.start, formula))
+                wide = formula.size.width() * look.formula_size(line, formula.size.height())
+            else:
                 formats.append((run.start, run.end, look.inline_format(run.look)))
                 continue
-            scale = look.formula_size(line, formula.size.height())
             blank = "\u00a0" + "\u200b" * (run.end - run.start - 1)
             shown = shown[: run.start] + blank + shown[run.end :]
-            formats.append((run.start, run.start + 1, look.blank(formula.size.width() * scale)))
-            self._drawings.append((run.start, formula))
+            formats.append((run.start, run.start + 1, look.blank(wide)))
         return shown, formats
 
     def draw(self, canvas: Canvas, origin: QPointF) -> None:
@@ -172,6 +192,8 @@ class TextPiece(BlockPiece):
         self.draw_boxes(canvas, origin)
         for start, formula in self._drawings:
             self._draw_formula(canvas, origin, start, formula)
+        for start, chip in self._chips:
+            chip.draw(canvas, self.cursor_rect(start).translated(origin))
         if canvas.focus:
             for spot in self.spots():
                 if spot.key == canvas.focus:
@@ -194,7 +216,7 @@ class TextPiece(BlockPiece):
             if run.href:
                 label = self.text[run.start : run.end]
                 rect = self._rect(run.start, run.end)
-                found.append(Spot("link", f"{self.key}/link{index}", rect, label, run.href, "link"))
+                found.append(Spot("link", f"{self.key}/link{index}", rect, label, self._leads(run), "link"))
         return found
 
     def _rect(self, start: int, end: int) -> QRectF:
@@ -208,7 +230,17 @@ class TextPiece(BlockPiece):
         if not self.over_text(x, y):
             return ""
         offset = self.offset_at(x, y)
-        return next((run.href for run in self._runs if run.href and run.start <= offset <= run.end), "")
+        run = next((run for run in self._runs if run.href and run.start <= offset <= run.end), None)
+        return self._leads(run) if run is not None else ""
+
+    def _leads(self, run: TextRun) -> str:
+        """Where a link leads. With a place in a document, behind a line end, goes the sentence that names it."""
+        if not run.href.startswith(CITED):
+            return run.href
+        text = self.text
+        for other in (one for one in self._runs if one.href.startswith(CITED)):
+            text = f"{text[: other.start]}{' ' * (other.end - other.start)}{text[other.end :]}"
+        return f"{run.href}\n{sentence_around(text, run.start, run.end)}"
 
     def markdown(self, start: int, end: int) -> str:
         if start == 0 and end == len(self.text):

@@ -57,6 +57,11 @@ class FindBar(QFrame):
         self._count.setText(f"{place} of {count}" if count else "Nothing found" if asked else "")
         self._count.updateGeometry()
 
+    def say(self, words: str) -> None:
+        """How far a search is that takes long."""
+        self._count.setText(words)
+        self._count.updateGeometry()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter, Shift+Enter, Escape."""
         if event.key() == Qt.Key.Key_Escape:
