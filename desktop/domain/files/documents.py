@@ -22,6 +22,10 @@ class DocumentRefused(KnownError):
     code = "document.refused"
 
 
+LOCKED, WRONG_PASSWORD = "document.password", "document.wrong_password"
+"""What ``DocumentRefused`` is known by where a password is missing or does not open a document."""
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentAbout:
     """What a document is."""
@@ -149,6 +153,18 @@ class DocumentOpener(Protocol):
     def open(self, handle: int, name: str, password: str = "") -> AbstractAsyncContextManager[OpenDocument]:
         """The document that ``handle`` has open, which stays the caller's. ``name`` decides between kinds of text.
         Raises DocumentRefused."""
+        ...
+
+
+class Asking(Protocol):
+    """Who attaches a document."""
+
+    async def password(self, name: str, said: str) -> str:
+        """The password of a document, "" for none; ``said``: what was wrong with the last one."""
+        ...
+
+    def progress(self, words: str) -> None:
+        """How far it is read."""
         ...
 
 

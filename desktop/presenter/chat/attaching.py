@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError, KnownError
+from desktop.domain.files.documents import Asking
 from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.messages import Block, FileBlock
 from desktop.presenter.chat.attachments import (
@@ -26,24 +28,30 @@ if TYPE_CHECKING:
 
 
 AT_ONCE = 2
+TOLD_EACH = 0.2
+"""Seconds between two words on how far a document is read."""
 
 
 class AttachesDocuments(Protocol):
     """What reads documents."""
 
-    def attach(self, name: str, data: bytes, room: int) -> Coroutine[Any, Any, Sequence[Block]]:
+    def attach(
+        self, name: str, data: bytes, room: int, asking: Asking | None = None
+    ) -> Coroutine[Any, Any, list[Block]]:
         """What goes with a message: the document, up to ``room`` characters of its text, and pictures of its pages."""
         ...
 
 
 class AttachingViewModel(QObject):
     """Files, images and long pasted text become blocks; what is refused is said in words. ``ready``: the blocks of one
-    attachment. ``reading`` says what is being read, "" when nothing is. ``room``: how many characters of a document the
-    model gets at once."""
+    attachment. ``reading`` says what is being read, "" when nothing is. ``locked``: the name of a document whose
+    password is asked for ("" when that is over), and what was wrong with the last one. ``room``: how many characters of
+    a document the model gets at once."""
 
     ready = Signal(object)
     refused = Signal(str)
     reading = Signal(str)
+    locked = Signal(str, str)
 
     def __init__(
         self, bridge: Bridge, documents: AttachesDocuments, room: Callable[[], int], pictures: PictureOpener
@@ -54,6 +62,8 @@ class AttachingViewModel(QObject):
         self._documents = documents
         self._room = room
         self._work: dict[asyncio.Future[Sequence[Block]], str] = {}
+        self._asked: asyncio.Future[str] | None = None
+        self._one_at_a_time = asyncio.Lock()
 
     def files(self, paths: tuple[str, ...]) -> None:
         """Read files; folders, devices and too large ones are refused by name."""
@@ -65,6 +75,25 @@ class AttachingViewModel(QObject):
         """The person does not wait for what is being read."""
         for work in tuple(self._work):
             work.cancel()
+
+    def unlock(self, password: str) -> None:
+        """The password that was asked for; "": the document is left out."""
+        if self._asked is not None and not self._asked.done():
+            self._asked.set_result(password)
+
+    async def password(self, name: str, said: str) -> str:
+        """Ask for the password of a document; one is asked for at a time."""
+        async with self._one_at_a_time:
+            asked: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            self._asked = asked
+            self.reading.emit("")
+            self.locked.emit(name, said)
+            try:
+                return await asked
+            finally:
+                self._asked = None
+                self.locked.emit("", "")
+                self.reading.emit(next(reversed(self._work.values()), ""))
 
     async def _files(self, paths: tuple[str, ...]) -> None:
         """Two at a time, and told in their order."""
@@ -101,7 +130,7 @@ class AttachingViewModel(QObject):
 
     async def _document(self, name: str, data: bytes) -> Sequence[Block]:
         try:
-            return await self._documents.attach(name, data, self._room())
+            return await self._documents.attach(name, data, self._room(), _Reading(self, name))
         except KnownError as error:
             raise KnownError(f"“{name}” was not attached. {error}", next_step=error.next_step) from None
 
@@ -135,6 +164,25 @@ class AttachingViewModel(QObject):
     def text(self, text: str) -> None:
         """Pasted text that is too long for the composer travels as a file."""
         self.ready.emit((FileBlock("pasted text.txt", text),))
+
+
+class _Reading:
+    """One document that is read: who is asked for its password and told how far it is."""
+
+    def __init__(self, attaching: AttachingViewModel, name: str) -> None:
+        self._attaching, self._name = attaching, name
+        self._told = 0.0
+
+    async def password(self, name: str, said: str) -> str:
+        """See ``AttachingViewModel.password``."""
+        return await self._attaching.password(name, said)
+
+    def progress(self, words: str) -> None:
+        """Said some times a second."""
+        now = time.monotonic()
+        if now - self._told > TOLD_EACH:
+            self._told = now
+            self._attaching.reading.emit(f"Reading {self._name}: {words}")
 
 
 def _told_by_the_reader(_error: AssentError) -> None:

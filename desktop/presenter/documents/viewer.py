@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.files.documents import Box, DocumentRefused, OpenDocument, read_citation
+from desktop.domain.files.documents import LOCKED, WRONG_PASSWORD, Box, DocumentRefused, OpenDocument, read_citation
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import DocumentBlock
 from desktop.domain.text.passages import occurrences, passage
@@ -62,6 +62,8 @@ class ShownPart:
     """Whether it is still to come."""
     problem: str = ""
     """Why it cannot be shown."""
+    locked: bool = False
+    """Whether its password is missing."""
     marks: tuple[tuple[Box, ...], ...] = ()
     """Places on the picture that are marked: the passage that is cited, or what is looked for."""
     stretches: tuple[tuple[int, int], ...] = ()
@@ -196,6 +198,24 @@ class DocumentViewModel(QObject):
         self._view = view
         self.go(self.shown.part)
 
+    def unlock(self, password: str) -> None:
+        """Try a password of the document that is shown; a wrong one is said."""
+        block, part = self._block, self.shown.part
+        if block is None or not password:
+            return
+
+        async def work() -> None:
+            try:
+                await self._service.unlock(block.digest, block.name, password)
+            except DocumentRefused as why:
+                if self._block is block:
+                    self._tell(replace(self.shown, problem=str(why)))
+                return
+            if self._block is block:
+                await self._show(part)
+
+        self._bridge.spawn(work(), name="unlock a document", on_error=self._failed)
+
     def save_copy(self) -> None:
         """Get the original, to be saved."""
         block = self._block
@@ -231,7 +251,9 @@ class DocumentViewModel(QObject):
                 shown = replace(await self._read(block, part), from_end=from_end)
             except KnownError as error:
                 await self._drop()
-                shown = _Blank(block, part, self._view, problem=error.advice).made()
+                locked = error.code in (LOCKED, WRONG_PASSWORD)
+                problem = str(error) if locked else error.advice
+                shown = replace(_Blank(block, part, self._view, problem=problem).made(), locked=locked)
         if asked == self._asked:
             self._tell(shown)
 

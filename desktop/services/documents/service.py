@@ -17,7 +17,15 @@ from typing import BinaryIO
 
 from desktop.domain.errors import StoreError
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
-from desktop.domain.files.documents import DocumentOpener, DocumentRefused, OpenDocument, cite_name
+from desktop.domain.files.documents import (
+    LOCKED,
+    WRONG_PASSWORD,
+    Asking,
+    DocumentOpener,
+    DocumentRefused,
+    OpenDocument,
+    cite_name,
+)
 from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.messages import Block, DocumentBlock, MediaBlock
 from desktop.store.documents import DocumentRepository
@@ -54,15 +62,26 @@ class DocumentService:
         self._pictures = pictures
         self._kept = kept
         self._documents = documents
+        self._passwords: dict[str, str] = {}
+        """Of documents that a person has unlocked, by their digest, while Assent runs: nowhere else."""
 
-    async def attach(self, name: str, data: bytes, room: int) -> list[Block]:
-        """What goes with a message: the document, and pictures of its first pages where these have no text. Raises
+    async def attach(self, name: str, data: bytes, room: int, asking: Asking | None = None) -> list[Block]:
+        """What goes with a message: the document, and pictures of its first pages where these have no text. ``asking``:
+        who is asked for its password, and told how far it is; nothing goes where they give none. Raises
         DocumentRefused and StoreError."""
         digest = await asyncio.to_thread(self._keep, data)
-        async with self.opened(digest, name) as document:
+        async with AsyncExitStack() as held:
+            document = await self._opened_by(held, digest, name, asking)
+            if document is None:
+                return []
             about = document.about
             name = cite_name(name, about.kind)
-            text = await document.text(1, about.count, room=room)
+
+            def progress(part: int) -> None:
+                if asking is not None:
+                    asking.progress(f"{about.unit} {part:,} of {about.count:,}")
+
+            text = await document.text(1, about.count, room=room, progress=progress)
             block = DocumentBlock(
                 name,
                 told(name, about, text),
@@ -77,11 +96,33 @@ class DocumentService:
             )
             drawn: list[MediaBlock] = []
             for part in text.scans[:SCANS] if about.pictures else ():
+                progress(part)
                 drawn.append(as_image(await document.picture(part, SCAN_WIDTH), about.label(name, part)))
         if self._pictures is None or not drawn:
             return [block, *drawn]
         made, _ = await self._pictures.remade(drawn)
         return [block, *(one for one in made if one is not None)]
+
+    async def _opened_by(
+        self, held: AsyncExitStack, digest: str, name: str, asking: Asking | None
+    ) -> OpenDocument | None:
+        """A document, open; its password is asked for until one opens it. None: no password was given."""
+        file = await asyncio.to_thread(self._original, digest)
+        held.callback(file.close)
+        password = self._passwords.get(digest, "")
+        while True:
+            try:
+                document = await held.enter_async_context(self._opener.open(file.fileno(), name, password))
+            except DocumentRefused as why:
+                if asking is None or why.code not in (LOCKED, WRONG_PASSWORD):
+                    raise
+                said = "" if why.code == LOCKED else str(why)
+            else:
+                self._remember(digest, password)
+                return document
+            password = await asking.password(name, said)
+            if not password:
+                return None
 
     @asynccontextmanager
     async def opened(self, digest: str, name: str) -> AsyncIterator[OpenDocument]:
@@ -89,7 +130,21 @@ class DocumentService:
         async with AsyncExitStack() as held:
             file = await asyncio.to_thread(self._original, digest)
             held.callback(file.close)
-            yield await held.enter_async_context(self._opener.open(file.fileno(), name))
+            password = self._passwords.get(digest, "")
+            yield await held.enter_async_context(self._opener.open(file.fileno(), name, password))
+
+    async def unlock(self, digest: str, name: str, password: str) -> None:
+        """Try the password of a document, and keep it in memory if it opens it. Raises DocumentRefused and
+        StoreError."""
+        async with AsyncExitStack() as held:
+            file = await asyncio.to_thread(self._original, digest)
+            held.callback(file.close)
+            await held.enter_async_context(self._opener.open(file.fileno(), name, password))
+            self._remember(digest, password)
+
+    def _remember(self, digest: str, password: str) -> None:
+        if password:
+            self._passwords[digest] = password
 
     async def of_thread(self, thread_id: str) -> list[DocumentBlock]:
         """The documents of a thread, the newest first."""

@@ -45,7 +45,7 @@ class PageScroll(QScrollArea):
     turned = Signal(int)
     asked_for = Signal(bool)
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: DocumentPage) -> None:
         super().__init__()
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
@@ -93,7 +93,7 @@ class PageScroll(QScrollArea):
         self.resized.emit(room)
 
 
-class Page(QWidget):
+class DocumentPage(QWidget):
     """One page as it is printed."""
 
     def __init__(self) -> None:

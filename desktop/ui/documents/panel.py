@@ -7,7 +7,8 @@ from PySide6.QtGui import QHideEvent, QIntValidator, QKeyEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.presenter.documents.viewer import DocumentViewModel, ShownPart
-from desktop.ui.documents.pages import STEPS, Page, PageScroll, ReadText
+from desktop.ui.documents.pages import STEPS, DocumentPage, PageScroll, ReadText
+from desktop.ui.documents.unlock import UnlockPage
 from desktop.ui.widgets.controls.buttons import IconButton
 from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.controls.find_bar import FindBar
@@ -42,13 +43,14 @@ class DocumentPanel(QFrame):
         self.setAccessibleName("Document")
         self.head = _DocumentHead()
         self.bar = _Bar()
-        self.page = Page()
+        self.page = DocumentPage()
         self.find_bar = FindBar(name="Find in this document")
         self.text = ReadText()
         self.problem = EmptyState("file", "This page cannot be shown", "")
         self._scroll = PageScroll(self.page)
         self._pages = QStackedWidget()
-        for widget in (self._scroll, self.text, self.problem):
+        self.unlock = UnlockPage()
+        for widget in (self._scroll, self.text, self.problem, self.unlock):
             self._pages.addWidget(widget)
         column = Column(self, margins=(1, 0, 0, 0), spacing=0)
         column.addWidget(self.head)
@@ -69,6 +71,7 @@ class DocumentPanel(QFrame):
         self.head.save.clicked.connect(document.save_copy)
         bar.back.clicked.connect(lambda: document.turn(-1))
         bar.on.clicked.connect(lambda: document.turn(1))
+        self.unlock.bar.given.connect(document.unlock)
         self.find_bar.wanted.connect(document.find)
         self.find_bar.closed.connect(lambda: self.first_focus().setFocus(Qt.FocusReason.OtherFocusReason))
         document.found.connect(self.find_bar.show_count)
@@ -101,7 +104,10 @@ class DocumentPanel(QFrame):
             self.page.clear()
             self.text.clear()
             self.find_bar.setVisible(False)
-        if now.problem:
+        if now.locked and not now.loading:
+            self.unlock.bar.ask(now.name, now.problem)
+            self._pages.setCurrentWidget(self.unlock)
+        elif now.problem:
             self.problem.say("This page cannot be shown", now.problem)
             self._pages.setCurrentWidget(self.problem)
         elif now.loading:

@@ -11,15 +11,21 @@ import base64
 import contextlib
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.text.passages import occurrences
 from desktop.workers.document_host import limits
-from desktop.workers.document_host.opening import opened
+from desktop.workers.document_host.opening import is_locked_office, opened
 from desktop.workers.document_host.reading import DocumentFile
 from desktop.workers.hardening import bound_memory, bound_time, harden, polling
 from desktop.workers.inside import CallError, WorkerCall, run
 from desktop.workers.serving import Idle, load_codecs, read_whole, serve_shut_in
+
+if TYPE_CHECKING:
+    from desktop.workers.document_host import locked
+else:
+    locked = lazy_module("desktop.workers.document_host.locked")
 
 SERVICE = "document-host"
 VERSION = "1"
@@ -195,7 +201,10 @@ def main(handle: int, launcher: str = "", program: str = "", idle: float = IDLE)
     harden()
     bound_memory(limits.MEMORY)
     load_codecs()
-    host = DocumentHost(read_whole(handle, limits.FILE))
+    data = read_whole(handle, limits.FILE)
+    if is_locked_office(data):
+        locked.warm()
+    host = DocumentHost(data)
     sys.setrecursionlimit(4 * limits.DEPTH + 1_000)
     served = (SERVICE, VERSION), host.methods(), host.idle, (launcher, program), idle
     run(lambda: serve_shut_in(*served), SERVICE, loop=polling)

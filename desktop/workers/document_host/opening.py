@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from desktop.domain.loading.lazy import lazy_module
 from desktop.workers.document_host.open_text import OpenText
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.pdf import Pdf
@@ -12,6 +15,11 @@ from desktop.workers.document_host.slides import Slides
 from desktop.workers.document_host.word import WordDocument
 from desktop.workers.document_host.xml import outermost
 from desktop.workers.inside import CallError
+
+if TYPE_CHECKING:
+    from desktop.workers.document_host import locked
+else:
+    locked = lazy_module("desktop.workers.document_host.locked")
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEAD = 1024
@@ -32,8 +40,13 @@ def opened(data: bytes, name: str, password: str) -> DocumentFile:
         return Pdf(data, password)
     if data.startswith(b"PK"):
         return _packed(Package(data))
+    if is_locked_office(data):
+        return _packed(Package(locked.unlocked(data, password)))
     if data.startswith(_OLE):
-        raise _old(data)
+        words = (
+            "It is in the format of Office before 2007 (.doc, .xls, .ppt); save it in today's (.docx, .xlsx, .pptx)."
+        )
+        raise CallError("document.unknown", words)
     ending = name.lower().rpartition(".")[2]
     if data.startswith(b"{\\rtf"):
         raise CallError("document.unknown", "It is rich text (RTF); save it as .docx or .pdf.")
@@ -84,10 +97,7 @@ def _tell_rest(document: DocumentFile, package: Package) -> None:
         document.note("It gets data from elsewhere; that was not fetched.")
 
 
-def _old(data: bytes) -> CallError:
-    """The container of Office before 2007, in which an encrypted file of today is put, too."""
-    if "EncryptedPackage".encode("utf-16-le") in data:
-        words = "It is encrypted with a password, which cannot be asked for with this kind; save it without one."
-        return CallError("document.encrypted", words)
-    words = "It is in the format of Office before 2007 (.doc, .xls, .ppt); save it in today's (.docx, .xlsx, .pptx)."
-    return CallError("document.unknown", words)
+def is_locked_office(data: bytes) -> bool:
+    """Whether a file is one of Office that is encrypted with a password: it lies in a container like those of before
+    2007."""
+    return data.startswith(_OLE) and "EncryptedPackage".encode("utf-16-le") in data

@@ -143,8 +143,9 @@ class Pdf(DocumentFile):
 
 
 def _locked(tried: bool) -> CallError:
-    words = "The password does not open it." if tried else "It is encrypted and opens with a password only."
-    return CallError("document.password", words, {"tried": tried})
+    if tried:
+        return CallError("document.wrong_password", "The password does not open it.")
+    return CallError("document.password", "It is encrypted and opens with a password only.")
 
 
 def _text(text: Any) -> str:

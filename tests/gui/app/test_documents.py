@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 
 from desktop.domain.messages import DocumentBlock
 from desktop.ui.chat.side import DOCUMENT
-from tests.harness.documents import drawn, pdf
+from tests.harness.documents import drawn, locked_pdf, pdf
 
 ANSWER = "The rod is bent (report.pdf p. 2)."
 
@@ -133,3 +133,42 @@ async def test_what_cannot_be_attached_is_said_and_reading_can_be_stopped(start,
     await app.until(lambda: not app.composer.attaching.isVisible(), "that it is not read any more")
     assert app.composer.attachments == ()
     assert app.composer.text.focusPolicy() != Qt.FocusPolicy.NoFocus
+
+
+@pytest.mark.spec("R-DOC-1")
+async def test_a_password_is_asked_for_beside_the_message_and_again_after_a_restart(start, tmp_path):
+    app = await start([{"text": "ok"}])
+    (tmp_path / "secret.pdf").write_bytes(locked_pdf("hush", "sesame-0815"))
+    app.models.attaching.files((str(tmp_path / "secret.pdf"),))
+    bar = app.composer.locked
+    await app.until(bar.isVisible, "the question")
+    bar.field.setText("wrong")
+    QTest.keyClick(bar.field, Qt.Key.Key_Return)
+    await app.until(lambda: "does not open secret.pdf" in bar.words and bar.isVisible(), "that it was wrong")
+    assert bar.field.text() == ""
+    bar.field.setText("sesame-0815")
+    bar.open.click()
+    await app.until(lambda: app.composer.attachments, "the document as a chip")
+    assert not bar.isVisible()
+    app.say("What is in it?")
+    await app.answered("ok")
+    app.models.attaching.files((str(tmp_path / "secret.pdf"),))
+    await app.until(lambda: app.composer.attachments, "it again, unasked")
+    (tmp_path / "other.pdf").write_bytes(locked_pdf("hush", "other"))
+    app.models.attaching.files((str(tmp_path / "other.pdf"),))
+    await app.until(bar.isVisible, "another is asked for")
+    bar.leave.click()
+    await app.until(lambda: not bar.isVisible() and not app.composer.attaching.isVisible(), "it is left out")
+    assert len(app.composer.attachments) == 1
+    await app.end()
+
+    app = await start()
+    app.page.pane._act("", "open-document:secret.pdf")
+    panel = app.page.side
+    await app.until(lambda: app.models.document.shown.locked and panel.shown == DOCUMENT, "the question in the panel")
+    ask = panel.document.unlock.bar
+    await app.until(ask.isVisible, "its field")
+    ask.field.setText("sesame-0815")
+    ask.open.click()
+    await app.until(lambda: app.models.document.shown.picture, "the page")
+    assert b"sesame-0815" not in b"".join(file.read_bytes() for file in app.home.path.rglob("*") if file.is_file())

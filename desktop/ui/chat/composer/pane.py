@@ -70,6 +70,8 @@ class ComposerPane(QWidget):
         models.attaching.ready.connect(lambda blocks: composer.add_attachment(*blocks))
         models.attaching.reading.connect(composer.attaching.say)
         composer.attaching.stop.clicked.connect(models.attaching.stop)
+        models.attaching.locked.connect(composer.locked.ask)
+        composer.locked.given.connect(models.attaching.unlock)
         models.offers.ready.connect(self.offers.show_offers)
         composer.unknown_name = models.offers.unknown_name
         self.editing.done.connect(chat.edit)

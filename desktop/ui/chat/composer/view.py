@@ -17,6 +17,7 @@ from desktop.ui.chat.composer.effort_button import EffortButton
 from desktop.ui.chat.composer.granted import GrantBar
 from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, ReadingBar, WaitingBar
 from desktop.ui.chat.composer.text import ComposerText
+from desktop.ui.documents.unlock import UnlockBar
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import outline
@@ -54,6 +55,7 @@ class Composer(QFrame):
         self.text = ComposerText()
         self._queue_lines, self.chips, self.reading = ComposerLines(), AttachmentChips(), ReadingBar()
         self.attaching = ReadingBar("Stop", "Do not attach it")
+        self.locked = UnlockBar("Leave out")
         self.granted = GrantBar()
         self.held = WaitingBar(self.send_next.emit, self.queue_cleared.emit)
         self.attach = IconButton("attach", "Attach files, documents or images", side=24)
@@ -88,6 +90,7 @@ class Composer(QFrame):
         column.addWidget(self.held)
         column.addWidget(self.reading)
         column.addWidget(self.attaching)
+        column.addWidget(self.locked)
         column.addWidget(self.chips)
         self.note = Text("", "small", "ask", elide="right")
         self.note.hide()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import KnownError
-from desktop.domain.files.documents import DocumentRefused
+from desktop.domain.files.documents import LOCKED, DocumentRefused
 from desktop.domain.messages import DocumentBlock, ImageBlock, TextBlock, ToolResultBlock
 from desktop.domain.safety import SafetySettings
 from desktop.domain.threads import DraftRecord, QueuedRecord
@@ -24,7 +24,7 @@ from desktop.services.documents.service import DocumentService, room_in
 from desktop.tools.builtin.read_document import ReadDocument
 from desktop.tools.documents.reader import DocumentReader
 from desktop.workers.document_child import document_host
-from tests.harness.documents import drawn, pdf
+from tests.harness.documents import drawn, locked_pdf, pdf
 from tests.unit.services.kit import World, world
 
 pytestmark = pytest.mark.spec("R-DOC-1")
@@ -213,3 +213,53 @@ async def test_what_cannot_be_read_is_refused_with_what_to_do(tmp_path: Path) ->
             await documents.attach("half.pdf", b"%PDF-1.7", 900)
         assert str(caught.value) == "It begins like a PDF, but is damaged or cut off."
         assert caught.value.next_step.startswith("Get it again")
+
+
+class Person:
+    """Who knows some passwords, and gives one after the other."""
+
+    def __init__(self, *passwords: str) -> None:
+        self.passwords = list(passwords)
+        self.asked: list[tuple[str, str]] = []
+        self.heard: list[str] = []
+
+    async def password(self, name: str, said: str) -> str:
+        self.asked.append((name, said))
+        return self.passwords.pop(0)
+
+    def progress(self, words: str) -> None:
+        self.heard.append(words)
+
+
+async def test_a_password_is_asked_for_until_it_opens_and_is_kept_in_memory_alone(tmp_path: Path) -> None:
+    async with library(tmp_path) as (_, documents, _model):
+        data, person = locked_pdf("hush", "sesame-0815"), Person("wrong-4711", "sesame-0815")
+        (block,) = await documents.attach("a.pdf", data, 900, person)
+        assert isinstance(block, DocumentBlock)
+        assert "hush" in block.text
+        assert person.asked == [("a.pdf", ""), ("a.pdf", "The password does not open it.")]
+        assert person.heard == ["page 1 of 1"]
+        async with documents.opened(block.digest, "a.pdf") as document:  # not asked for again while Assent runs
+            assert document.about.count == 1
+        assert await documents.attach("a.pdf", data, 900, Person()) == [block]
+        assert await documents.copy(block.digest) == data
+    kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert b"sesame-0815" not in kept
+    assert b"wrong-4711" not in kept
+    async with library(tmp_path) as (_, documents, _model):
+        with pytest.raises(DocumentRefused) as refused:
+            async with documents.opened(block.digest, "a.pdf"):
+                pass
+        assert refused.value.code == LOCKED
+        with pytest.raises(DocumentRefused, match="does not open"):
+            await documents.unlock(block.digest, "a.pdf", "wrong")
+        await documents.unlock(block.digest, "a.pdf", "sesame-0815")
+        async with documents.opened(block.digest, "a.pdf") as document:
+            assert document.about.count == 1
+
+
+async def test_who_gives_no_password_attaches_nothing_and_who_is_not_asked_hears_why(tmp_path: Path) -> None:
+    async with library(tmp_path) as (_, documents, _model):
+        assert await documents.attach("a.pdf", locked_pdf("hush", "x"), 900, Person("")) == []
+        with pytest.raises(DocumentRefused, match="opens with a password only"):
+            await documents.attach("a.pdf", locked_pdf("hush", "x"), 900)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.files.documents import DocumentRefused, about_from
+from desktop.domain.files.documents import WRONG_PASSWORD, DocumentRefused, about_from
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.tools.documents.reader import DocumentReader
 from desktop.workers.child import ChildProcess, ChildSpec
 from desktop.workers.document_child import document_host
-from tests.harness.documents import drawn, pdf, workbook
+from tests.harness.documents import drawn, locked_office, locked_pdf, paragraph, pdf, run, word, workbook
 from tests.harness.timeouts import WAIT_S
 
 pytestmark = pytest.mark.spec("R-DOC-1")
@@ -41,6 +41,33 @@ async def test_what_does_not_fit_is_gone_on_with_at_its_line(reader: DocumentRea
     assert first.next_part == 1
     assert told[2:] == [f"| {n} | {n} |" for n in range(1, 2001)]
     assert (rest.parts[1], rest.next_part) == ((2, "[The sheet is empty.]"), 0)
+
+
+async def test_what_a_password_locks_is_opened_by_the_process_that_can_open_no_file(
+    reader: DocumentReader, tmp_path: Path
+) -> None:
+    (tmp_path / "a.docx").write_bytes(locked_office(word(paragraph(run("hush"))), "sesame"))
+    (tmp_path / "a.pdf").write_bytes(locked_pdf("hush", "sesame"))
+    for name in ("a.docx", "a.pdf"):
+        with (tmp_path / name).open("rb") as file:
+            async with reader.open(file.fileno(), name, "sesame") as document:
+                assert (await document.text(1, 1, room=100)).parts == ((1, "hush"),)
+            with pytest.raises(DocumentRefused) as refused:
+                async with reader.open(file.fileno(), name, "other"):
+                    pass
+            assert refused.value.code == WRONG_PASSWORD
+
+
+async def test_words_are_found_and_marked_by_the_process(reader: DocumentReader, tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdf([drawn("rod")] + [drawn("none")] * 60 + [drawn("rod and rod")]))
+    told: list[int] = []
+    with (tmp_path / "a.pdf").open("rb") as file:
+        async with reader.open(file.fileno(), "a.pdf") as document:
+            found = await document.find("rod", told.append)
+            marks = await document.marks(62, "rod", cited=False)
+    assert [(one.part, one.count) for one in found] == [(1, 1), (62, 2)]
+    assert told == [1, 25, 50, 62]
+    assert len(marks) == 2
 
 
 @pytest.mark.parametrize("box", ["0 0 9000 9000", "0 0 200000 1", "0 0 9e9 9e9"])

@@ -6,8 +6,21 @@ from collections.abc import Callable
 
 import pytest
 
+from desktop.workers.document_host.opening import opened
 from desktop.workers.inside import CallError
-from tests.harness.documents import drawn, office, packed, paragraph, pdf, relations, run, word, workbook
+from tests.harness.documents import (
+    drawn,
+    locked_office,
+    locked_pdf,
+    office,
+    packed,
+    paragraph,
+    pdf,
+    relations,
+    run,
+    word,
+    workbook,
+)
 from tests.unit.workers.document_host.conftest import Read
 
 pytestmark = pytest.mark.spec("R-DOC-1")
@@ -39,7 +52,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a PDF with a password": (_locked_pdf, "document.password"),
     "an Office file with a password": (
         lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600 + "EncryptedPackage".encode("utf-16-le"),
-        "document.encrypted",
+        "document.password",
     ),
     "an Office file of before 2007": (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600, "document.unknown"),
     "half of a Word document": (lambda: word(paragraph(run("x" * 9000)))[:700], "document.broken"),
@@ -95,3 +108,32 @@ async def test_names_that_lead_out_of_a_package_lead_nowhere(read: Read) -> None
     inside = relations([("rId1", "officeDocument", "../../../../etc/passwd")])
     with pytest.raises(CallError):
         await read(packed({"[Content_Types].xml": "<Types/>", "_rels/.rels": inside}))
+
+
+_SHELL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600 + "EncryptedPackage".encode("utf-16-le")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        _SHELL,
+        locked_office(word(paragraph(run("hush"))), "sesame")[:2_000],
+        locked_office(word(paragraph(run("hush"))), "sesame").replace(b'spinCount="100000"', b'spinCount="-100"'),
+        locked_office(b"no document at all" * 500, "sesame"),
+    ],
+    ids=["a shell", "half of one", "a count below nothing", "something else in it"],
+)
+def test_an_encrypted_file_that_is_damaged_is_refused_and_never_opened_by_halves(data: bytes) -> None:
+    with pytest.raises(CallError) as refused:
+        opened(data, "it.docx", "sesame")
+    assert refused.value.code in ("document.broken", "document.encrypted")
+
+
+def test_a_password_opens_what_is_encrypted_and_another_does_not() -> None:
+    for data in (locked_pdf("hush", "sesame"), locked_office(word(paragraph(run("hush"))), "sesame")):
+        assert list(opened(data, "it", "sesame").lines(1)) == ["hush"]
+        for password, code in (("", "document.password"), ("Sesame", "document.wrong_password")):
+            with pytest.raises(CallError) as refused:
+                opened(data, "it", password)
+            assert refused.value.code == code
+            assert "esame" not in str(refused.value)
