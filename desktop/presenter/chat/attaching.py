@@ -130,7 +130,7 @@ class AttachingViewModel(QObject):
 
     async def _document(self, name: str, data: bytes) -> Sequence[Block]:
         try:
-            return await self._documents.attach(name, data, self._room(), _Reading(self, name))
+            return await self._documents.attach(name, data, self._room(), _BeingRead(self, name))
         except KnownError as error:
             raise KnownError(f"“{name}” was not attached. {error}", next_step=error.next_step) from None
 
@@ -166,7 +166,7 @@ class AttachingViewModel(QObject):
         self.ready.emit((FileBlock("pasted text.txt", text),))
 
 
-class _Reading:
+class _BeingRead:
     """One document that is read: who is asked for its password and told how far it is."""
 
     def __init__(self, attaching: AttachingViewModel, name: str) -> None:

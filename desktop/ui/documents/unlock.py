@@ -27,7 +27,8 @@ class UnlockBar(QFrame):
         self.field = SecretField("Password of the document", lambda text: (text, ""), hint="Password")
         self.open = Button("Open", "primary", small=True)
         self.leave = Button(leave, "quiet", small=True)
-        self.leave.setVisible(bool(leave))
+        if not leave:
+            self.leave.hide()
         head = Row(spacing=8)
         head.addWidget(Icon("lock", "text-2", 16))
         head.addWidget(self._words, 1)

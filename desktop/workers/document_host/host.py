@@ -11,21 +11,15 @@ import base64
 import contextlib
 import sys
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.text.passages import occurrences
 from desktop.workers.document_host import limits
-from desktop.workers.document_host.opening import is_locked_office, opened
+from desktop.workers.document_host.opening import load_for, opened
 from desktop.workers.document_host.reading import DocumentFile
 from desktop.workers.hardening import bound_memory, bound_time, harden, polling
 from desktop.workers.inside import CallError, WorkerCall, run
 from desktop.workers.serving import Idle, load_codecs, read_whole, serve_shut_in
-
-if TYPE_CHECKING:
-    from desktop.workers.document_host import locked
-else:
-    locked = lazy_module("desktop.workers.document_host.locked")
 
 SERVICE = "document-host"
 VERSION = "1"
@@ -202,8 +196,7 @@ def main(handle: int, launcher: str = "", program: str = "", idle: float = IDLE)
     bound_memory(limits.MEMORY)
     load_codecs()
     data = read_whole(handle, limits.FILE)
-    if is_locked_office(data):
-        locked.warm()
+    load_for(data)
     host = DocumentHost(data)
     sys.setrecursionlimit(4 * limits.DEPTH + 1_000)
     served = (SERVICE, VERSION), host.methods(), host.idle, (launcher, program), idle

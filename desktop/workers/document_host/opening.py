@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from desktop.domain.loading.lazy import lazy_module
+from desktop.workers.document_host import charsets
 from desktop.workers.document_host.open_text import OpenText
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.pdf import Pdf
@@ -50,11 +51,12 @@ def opened(data: bytes, name: str, password: str) -> DocumentFile:
     ending = name.lower().rpartition(".")[2]
     if data.startswith(b"{\\rtf"):
         raise CallError("document.unknown", "It is rich text (RTF); save it as .docx or .pdf.")
-    if b"\x00" in data[:8192] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    is_table = ending in ("csv", "tsv", "tab")
+    if not charsets.is_text(data, is_table=is_table):
         raise CallError("document.unknown", "It is no document that can be read here.")
     if ending == "ipynb":
         return Notebook(data)
-    return TextTable(data) if ending in ("csv", "tsv", "tab") else HtmlPage(data)
+    return TextTable(*charsets.text_of(data)) if is_table else HtmlPage(data)
 
 
 def _packed(package: Package) -> DocumentFile:
@@ -95,6 +97,22 @@ def _tell_rest(document: DocumentFile, package: Package) -> None:
         document.note("Other files are embedded in it; they were not opened.")
     if any(name.lower().endswith("connections.xml") for name in package.names):
         document.note("It gets data from elsewhere; that was not fetched.")
+
+
+def load_for(data: bytes) -> None:
+    """What only some documents need, and what that would read from files later, when there are none any more."""
+    if is_locked_office(data):
+        locked.warm()
+    elif not (data.startswith((b"PK", _OLE)) or b"%PDF-" in data[:_HEAD]) and not _is_utf8(data):
+        charsets.warm()
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return b"\x00" not in data
 
 
 def is_locked_office(data: bytes) -> bool:

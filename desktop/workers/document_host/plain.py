@@ -149,9 +149,11 @@ class TextTable(DocumentFile):
     kind = "CSV table"
     unit = "sheet"
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, text: str, charset: str = "") -> None:
         super().__init__()
-        self._text = decoded(data, "")
+        self._text = text
+        if charset:
+            self.note(f"Its charset is not said and was guessed: {charset}.")
         if len(self._text) > limits.TEXT:
             self._text = self._text[: limits.TEXT]
             self.note(f"Only the first {limits.TEXT:,} characters were read.")
