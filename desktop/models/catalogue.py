@@ -85,9 +85,11 @@ class Catalogue:
     async def prewarm(self) -> None:
         """Let the host load what requests need before the first one, where a connection is set up. Who has none is
         spared that work; a local server that is found has it done too."""
-        if self._connections.saved():
+        saved = self._connections.saved()
+        if saved:
+            direct = not any(providers.needs_library(connection.provider) for connection in saved)
             with contextlib.suppress(KnownError, TimeoutError):  # the first request says what is wrong
-                await self._child.call("load", timeout=LOAD_TIMEOUT_S)
+                await self._child.call("load", {"direct": direct}, timeout=LOAD_TIMEOUT_S)
 
     def providers(self) -> tuple[ProviderInfo, ...]:
         """The kinds of connections, with the fields each needs."""
@@ -102,7 +104,7 @@ class Catalogue:
         server that is missing or odd; raises ModelHostDied when the host itself fails."""
         wanted = {kind: list(bases) for kind, bases in self._connections.addresses.addresses.items()}
         try:
-            found = await self._child.call("discover", {"servers": wanted}, timeout=DISCOVER_TIMEOUT_S)
+            found = await self._discovered(wanted)
         except (KnownError, TimeoutError) as error:
             raise model_error(error, Connection("local", "ollama", "This machine"), "") from None
         servers = tuple(_server(row) for row in found if row.get("kind") in wanted)
@@ -110,10 +112,14 @@ class Catalogue:
             self._connections.found(server)
         return servers
 
+    async def _discovered(self, wanted: dict[str, list[str]]) -> Any:
+        asked = {"servers": wanted, "direct": [kind for kind in wanted if not providers.needs_library(kind)]}
+        return await self._child.call("discover", asked, timeout=DISCOVER_TIMEOUT_S)
+
     async def answering(self, kind: str, base: str) -> LocalServer | None:
         """The server of this kind that answers there by now, or None."""
         try:
-            found = await self._child.call("discover", {"servers": {kind: [base]}}, timeout=DISCOVER_TIMEOUT_S)
+            found = await self._discovered({kind: [base]})
         except (KnownError, TimeoutError):
             return None
         servers = [_server(row) for row in found if row.get("kind") == kind]
@@ -217,6 +223,7 @@ class Catalogue:
                     "list",
                     {
                         "provider": providers.listed_as(connection.provider),
+                        "direct": not providers.needs_library(connection.provider),
                         "base_url": _list_base(connection),
                         "options": dict(connection.options),
                         **secrets.params(),

@@ -155,6 +155,7 @@ class HostModelClient:
         request, connection = attempt.request, attempt.connection
         params: dict[str, Any] = {
             "provider": connection.provider,
+            "direct": providers.dialect(connection.provider).direct,
             "model": f"{providers.dialect(connection.provider).prefix}/{request.model.model}",
             "base_url": providers.base_url(connection),
             **attempt.secrets.params(),

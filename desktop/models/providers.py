@@ -17,15 +17,22 @@ BEDROCK_ACCESS = "bedrock_access_key"
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How requests to a provider are made: litellm's prefix, what is added to the base address, whether litellm's
-    price table holds for it (``copied``: unless the address is near, for local servers speak this format too)."""
+    """How requests to a provider are made."""
 
     prefix: str
+    """What litellm calls the provider."""
     suffix: str = ""
+    """What is added to the base address."""
     priced: bool = False
+    """Whether litellm's price table holds for it."""
     copied: bool = False
-    table: str = ""  # the prefix in litellm's tables, where it is another
-    home: str = ""  # where it answers, for a provider that litellm has no address of in this format
+    """Unless the address is near, for local servers speak this format too."""
+    direct: bool = False
+    """It speaks OpenAI's format as it stands, and is asked without litellm."""
+    table: str = ""
+    """The prefix in litellm's tables, where it is another."""
+    home: str = ""
+    """Where it answers, for a provider that is asked directly, or that litellm has no address of."""
 
 
 SCHEMA_BESIDE_TOOLS = frozenset({"openai", "azure", "anthropic", "bedrock", BEDROCK_ACCESS})
@@ -68,22 +75,33 @@ _DIALECTS: Mapping[str, Dialect] = {
     "anthropic": Dialect("anthropic", priced=True, copied=True),
     "gemini": Dialect("gemini", "/v1beta", priced=True),
     "mistral": Dialect("mistral", priced=True, copied=True),
-    "openrouter": Dialect("openrouter", priced=True),
-    "deepseek": Dialect("openai", priced=True, copied=True, table="deepseek", home="https://api.deepseek.com/v1"),
-    "groq": Dialect("openai", priced=True, copied=True, table="groq", home="https://api.groq.com/openai/v1"),
-    "xai": Dialect("openai", priced=True, copied=True, table="xai", home="https://api.x.ai/v1"),
-    "together": Dialect("openai", priced=True, copied=True, table="together_ai", home="https://api.together.ai/v1"),
+    "openrouter": Dialect("openrouter", priced=True, direct=True, home="https://openrouter.ai/api/v1"),
+    "deepseek": Dialect(
+        "openai", priced=True, copied=True, direct=True, table="deepseek", home="https://api.deepseek.com/v1"
+    ),
+    "groq": Dialect(
+        "openai", priced=True, copied=True, direct=True, table="groq", home="https://api.groq.com/openai/v1"
+    ),
+    "xai": Dialect("openai", priced=True, copied=True, direct=True, table="xai", home="https://api.x.ai/v1"),
+    "together": Dialect(
+        "openai", priced=True, copied=True, direct=True, table="together_ai", home="https://api.together.ai/v1"
+    ),
     "fireworks": Dialect(
-        "openai", priced=True, copied=True, table="fireworks_ai", home="https://api.fireworks.ai/inference/v1"
+        "openai",
+        priced=True,
+        copied=True,
+        direct=True,
+        table="fireworks_ai",
+        home="https://api.fireworks.ai/inference/v1",
     ),
     "azure": Dialect("azure", priced=True),
     "bedrock": Dialect("bedrock/converse", priced=True, table="bedrock"),
     BEDROCK_ACCESS: Dialect("bedrock/converse", priced=True, table="bedrock"),
-    "openai_compatible": Dialect("openai"),
+    "openai_compatible": Dialect("openai", direct=True),
     "ollama": Dialect("ollama_chat"),
-    "lmstudio": Dialect("openai", "/v1"),
-    "llamacpp": Dialect("openai", "/v1"),
-    "vllm": Dialect("hosted_vllm", "/v1"),
+    "lmstudio": Dialect("openai", "/v1", direct=True),
+    "llamacpp": Dialect("openai", "/v1", direct=True),
+    "vllm": Dialect("hosted_vllm", "/v1", direct=True),
 }
 _BY_NAME: Mapping[str, ProviderInfo] = {info.provider: info for info in PROVIDERS}
 
@@ -127,6 +145,12 @@ def dialect(provider: str) -> Dialect:
     return _DIALECTS.get(provider, _DIALECTS["openai_compatible"])
 
 
+def needs_library(provider: str) -> bool:
+    """Whether litellm makes its requests, or has a table of its models."""
+    spoken = dialect(provider)
+    return spoken.priced or not spoken.direct
+
+
 def is_local(provider: str) -> bool:
     """True for servers on this machine, which cost nothing."""
     return provider_info(provider).locality == "local"
@@ -159,7 +183,8 @@ def addresses_to_try(provider: str, address: str) -> Sequence[str]:
 
 def listed_as(provider: str) -> str:
     """The kind of provider whose way of listing models it shares."""
-    return "openai_compatible" if dialect(provider).home else provider
+    spoken = dialect(provider)
+    return "openai_compatible" if spoken.home and spoken.prefix == "openai" else provider
 
 
 def is_priced(connection: Connection) -> bool:

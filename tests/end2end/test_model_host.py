@@ -1,7 +1,6 @@
 """The model host as the app runs it: killed and restarted, on the Qt loop, without network and without keys."""
 
 import asyncio
-import contextlib
 import os
 import signal
 import sys
@@ -13,7 +12,7 @@ import pytest
 from desktop.domain.errors import ModelError, ModelHostDied
 from desktop.domain.messages import ChatMessage, TextBlock, user_message
 from desktop.domain.models import StreamItem, TextDelta
-from desktop.domain.processes import ChildRefused
+from desktop.models.providers import LocalAddresses
 from desktop.workers.child import ChildProcess, ChildSpec
 from desktop.workers.model_child import SERVICE, environment, model_host
 from tests.harness.closed import environment_of
@@ -76,9 +75,13 @@ async def fresh() -> AsyncIterator[ChildProcess]:
     await host.stop()
 
 
-async def loading(host: ChildProcess) -> bool:
-    """Whether it has begun to load litellm. It answers while it does."""
-    return bool((await host.call("ping", timeout=WAIT_S))["loading"])
+async def loading(host: ChildProcess) -> tuple[bool, bool]:
+    """Whether it has begun to load litellm, and what asks without it. It answers while it does."""
+    state = await host.call("ping", timeout=WAIT_S)
+    return state["loading"], state["direct"]
+
+
+NOTHING, DIRECT, BOTH = (False, False), (False, True), (True, True)
 
 
 async def test_who_has_no_model_to_ask_is_spared_the_loading_of_litellm(fresh: ChildProcess) -> None:
@@ -86,28 +89,40 @@ async def test_who_has_no_model_to_ask_is_spared_the_loading_of_litellm(fresh: C
     await models_over(fresh).catalogue.prewarm()
     found = await fresh.call("discover", nowhere, timeout=WAIT_S)
     assert [row["running"] for row in found] == [False]
-    assert not await loading(fresh)
+    assert await loading(fresh) == NOTHING
 
 
 async def test_with_a_connection_litellm_is_loaded_before_the_first_request(fresh: ChildProcess) -> None:
-    await models_over(fresh, connection("openai_compatible", "http://127.0.0.1:9")).catalogue.prewarm()
-    assert await loading(fresh)
+    await models_over(fresh, connection("anthropic", "http://127.0.0.1:9")).catalogue.prewarm()
+    assert await loading(fresh) == BOTH
     await fresh.stop()
     assert fresh.health.state == "stopped", "also while it loads"
 
 
-async def test_a_server_that_was_found_is_about_to_be_asked(fresh: ChildProcess, provider: ProviderSpace) -> None:
-    provider.local(vllm={"models": [{"id": "m", "owned_by": "vllm", "max_model_len": 4096}]})
-    found = await fresh.call("discover", {"servers": {"vllm": [provider.base_url]}}, timeout=WAIT_S)
-    assert [row["running"] for row in found] == [True]
-    assert await loading(fresh)
+async def test_who_has_only_servers_that_are_asked_directly_is_spared_it_too(fresh: ChildProcess) -> None:
+    await models_over(fresh, connection("openai_compatible", "http://127.0.0.1:9")).catalogue.prewarm()
+    assert await loading(fresh) == DIRECT
 
 
-async def test_a_connection_whose_models_are_listed_is_about_to_be_asked(fresh: ChildProcess) -> None:
-    with contextlib.suppress(ChildRefused):
-        async for _ in fresh.stream("list", {"provider": "openai_compatible", "base_url": "http://127.0.0.1:9"}):
-            pass
-    assert await loading(fresh)
+@pytest.mark.parametrize(("kind", "loads"), [("vllm", DIRECT), ("ollama", BOTH)])
+async def test_a_server_that_was_found_is_about_to_be_asked(
+    fresh: ChildProcess, provider: ProviderSpace, kind: str, loads: tuple[bool, bool]
+) -> None:
+    about = {"vllm": [{"id": "m", "owned_by": "vllm", "max_model_len": 4096}], "ollama": [{"name": "m"}]}
+    provider.local(**{kind: {"models": about[kind]}})
+    addresses = LocalAddresses({kind: (provider.base_url,)})
+    found = await models_over(fresh, addresses=addresses).catalogue.servers()
+    assert [server.running for server in found] == [True]
+    assert await loading(fresh) == loads
+
+
+@pytest.mark.parametrize(("kind", "loads"), [("openai_compatible", DIRECT), ("groq", BOTH)])
+async def test_a_connection_whose_models_are_listed_is_about_to_be_asked(
+    fresh: ChildProcess, kind: str, loads: tuple[bool, bool]
+) -> None:
+    with pytest.raises(ModelError):
+        await models_over(fresh).catalogue.test(connection(kind, "http://127.0.0.1:9"), KEY)
+    assert await loading(fresh) == loads
 
 
 NO_NETWORK = """

@@ -7,7 +7,7 @@ from typing import Any
 
 from desktop.domain.text.scrub import scrub
 from desktop.workers.inside import CallError
-from desktop.workers.model_host.failures import detail, refusal, retry_after
+from desktop.workers.model_host.failures import refused
 from desktop.workers.model_host.http import HttpAnswer, Unreachable, fetch
 from desktop.workers.model_host.refusals import AnswerRefused
 
@@ -36,10 +36,4 @@ def checked(answer: HttpAnswer, secrets: Sequence[str]) -> dict[str, Any]:
     """The body of a good answer. Raises CallError for any other."""
     if answer.status == 200 and isinstance(answer.body, dict):
         return answer.body
-    text = scrub(answer.text, secrets, limit=4000)
-    said = detail(text)
-    code = refusal(answer.status, text)
-    data: dict[str, Any] = {"status": answer.status, "detail": said}
-    if code == "model.rate_limited":
-        data["retry_after"] = retry_after(answer.headers, text)
-    raise CallError(code, said, data)
+    raise refused(answer.status, answer.headers, answer.text, secrets)

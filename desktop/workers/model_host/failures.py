@@ -8,6 +8,7 @@ and text together.
 from __future__ import annotations
 
 import email.utils
+import json
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -48,6 +49,7 @@ _MESSAGE = re.compile(r"""["']message["']:\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|
 _DRESSING = re.compile(
     r"^(?:(?:litellm\.|openai\.)?[A-Za-z_]+(?:Error|Exception|Timeout)(?:\s*(?:-|:)\s*|\s+))+(?:Message: )?"
 )
+_TAGS = re.compile(r"<[^>]*>")
 _AFTER = re.compile(
     r"\s*(?:Original exception:|Handle with `litellm|Traceback \(most recent call last\)|, Metadata: ).*", re.DOTALL
 )
@@ -66,6 +68,48 @@ def failure(error: BaseException, secrets: Sequence[str], *, streaming: bool) ->
     if code == "model.rate_limited":
         data["retry_after"] = retry_after(_headers(original), text)
     return CallError(code, data["detail"], data)
+
+
+def refused(status: int, headers: Mapping[str, str], body: str, secrets: Sequence[str]) -> CallError:
+    """The error for what a server answered to a request, out of its status and body."""
+    text = scrub(body, secrets, limit=8000)
+    said = told(_json(text), text)
+    code = refusal(status, text)
+    data: dict[str, Any] = {"status": status, "detail": said}
+    if code == "model.rate_limited":
+        data["retry_after"] = retry_after(headers, text)
+    return CallError(code, said, data)
+
+
+def said_in_stream(error: Any, secrets: Sequence[str]) -> CallError:
+    """The error that a server wrote into its answer: a fault of its own, unless it says otherwise."""
+    text = scrub(json.dumps(error, ensure_ascii=False), secrets, limit=8000)
+    number = error.get("code") if isinstance(error, dict) else None
+    status = number if isinstance(number, int) and 400 <= number < 600 else None
+    said = told(_json(text), text)
+    code = "model.server_error" if status is None else refusal(status, text)
+    return CallError(code, said, {"status": status, "detail": said})
+
+
+def told(value: Any, text: str) -> str:
+    """What a server itself says: the words in its JSON, or those of its page."""
+    for name in ("error", "message", "detail"):
+        if isinstance(value, dict) and value.get(name):
+            value = value[name]
+    if isinstance(value, list) and value and isinstance(value[0], dict):  # of fields that are not taken
+        place = ".".join(map(str, value[0].get("loc") or ()))
+        value = f"{place}: {value[0].get('msg')}" if value[0].get("msg") else value
+    if isinstance(value, str):
+        return detail(value)
+    page = text.lstrip()[:4000]
+    return detail(_TAGS.sub(" ", page) if page.startswith("<") else text)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _status(error: BaseException, original: Any) -> int | None:
@@ -118,6 +162,7 @@ _STATUSES = {
     402: "model.no_credit",
     403: "model.key_refused",
     404: "model.unknown",
+    408: "model.too_slow",
     424: "model.server_error",
     429: "model.rate_limited",
 }

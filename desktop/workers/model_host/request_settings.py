@@ -182,7 +182,9 @@ def _drop(
 
 
 def _mapped(library: Any, params: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """What the library makes of them for this provider and model."""
+    """What the library makes of them for this provider and model; where it is not there, all go as they are."""
+    if library is None:
+        return dict(wanted)
     try:
         model, provider, *_ = library.get_llm_provider(model=str(params["model"]))
         given = {ARGUMENTS[name]: value for name, value in wanted.items() if name in ARGUMENTS}
@@ -192,10 +194,10 @@ def _mapped(library: Any, params: Mapping[str, Any], wanted: Mapping[str, Any]) 
     return dict(found)
 
 
-def response_format(library: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+def response_format(row: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """What holds the model's texts to the request's ``schema``; nothing where the library would make it a tool that has
     to be called, so that no other could be."""
-    schema, row = params.get("schema"), row_of(library, str(params.get("table") or ""))
+    schema = params.get("schema")
     if not isinstance(schema, dict) or (params.get("provider") in MADE_A_TOOL and is_structured(row) is not True):
         return {}
     named = {"name": "result", "schema": schema, "strict": True}

@@ -1,4 +1,5 @@
-"""One answer of a model: litellm's stream in, our items out, every limit and every ending our own.
+"""One answer of a model: its stream in, our items out, every limit and every ending our own. The stream is litellm's,
+or that of a server which is asked directly.
 
 Items: ``{"k": "text"|"think", "t"}``, ``{"k": "seal", "t", "alone", "end"}`` (what the thinking before it is given back
 with, in pieces, the last of which has ``end``), ``{"k": "call", "i", "n", "c"}`` (progress), then for each complete
@@ -11,16 +12,18 @@ be given back.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import time
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from desktop.workers.frames import PIECE
 from desktop.workers.inside import CallError, WorkerCall
+from desktop.workers.model_host.by_library import LibraryStream
 from desktop.workers.model_host.capabilities import row_of
+from desktop.workers.model_host.direct.opening import DirectServers
+from desktop.workers.model_host.direct.request import is_direct
 from desktop.workers.model_host.failures import failure
 from desktop.workers.model_host.library import Library
 from desktop.workers.model_host.limits import ANSWER_MAX, REASONING_MAX
@@ -33,9 +36,7 @@ from desktop.workers.model_host.wire.toolcalls import Collector
 from desktop.workers.model_host.wire.usage import usage
 from desktop.workers.model_host.wire.windows import Windows
 
-CLOSE_SECONDS = 1.0
 PROGRESS_SECONDS = 0.1
-PIECES_KEPT = 64
 OPTIONS = frozenset(
     {
         "temperature",
@@ -65,6 +66,33 @@ _STOPS = {"length": "length", "max_tokens": "length", "tool_calls": "tool_calls"
 T = TypeVar("T")
 
 
+class ModelStream(Protocol):
+    """An answer being read."""
+
+    @property
+    def reason(self) -> str:
+        """Why it ended, once that was said."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """Who answered."""
+        ...
+
+    @property
+    def reports(self) -> Sequence[Any]:
+        """What it says that it used, as often as it said it."""
+        ...
+
+    async def more(self) -> Sequence[Any]:
+        """What came since; nothing once the answer is over."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connection at once, if the answer is not over."""
+        ...
+
+
 @dataclass
 class StreamedAnswer:
     """What has come so far."""
@@ -79,8 +107,6 @@ class StreamedAnswer:
     """What the thinking is given back with."""
     full: bool = False
     """Whether more came than is taken."""
-    reason: str = ""
-    """Why it ended, once the provider has said so."""
     told_at: dict[int, float] = field(default_factory=dict)
     """When it was last told how far a call is, by its number."""
 
@@ -92,15 +118,16 @@ class StreamedAnswer:
 class Streamer:
     """Answers the method ``stream``."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, direct: DirectServers) -> None:
         self._library = library
+        self._direct = direct
         self._windows = Windows()
         self._wordless: set[tuple[str, str, str]] = set()
 
     async def stream(self, call: WorkerCall) -> dict[str, Any]:
         """Stream one answer. Raises CallError with the codes of failures.py, and ``window.lost``."""
         messages = self._windows.apply(call.params.get("window") or {}, call.parts)
-        library = await self._library.ready()
+        library = await self._library.ready() if _needs_library(call.params) else None
         self._library.enter()
         try:
             async with asyncio.timeout(_seconds(call.params, "deadline_s")):
@@ -129,32 +156,48 @@ class Streamer:
     ) -> dict[str, Any]:
         secrets = (str(call.params.get("key") or ""), *map(str, (call.params.get("more") or {}).values()))
         idle = _seconds(call.params, "idle_s")
-        response: Any = None
+        stream: ModelStream | None = None
         try:
-            settings = request_settings(library, call.params)
-            if settings.left_out:
-                await call.emit({"k": "left", "n": settings.left_out})
-            said = settings.arguments | response_format(library, call.params)
-            made = _arguments(call.params, messages, said)
-            thinking.ask_sealed(library, made, in_words=_place(call) not in self._wordless)
-            row = row_of(library, str(call.params.get("table") or ""))
-            mark(made, str(call.params.get("provider")), row, noted=bool(call.params.get("note")))
-            response = await _within(library.acompletion(**made), idle)
-            while not answer.full and (chunk := await _within(_next(response), idle)) is not None:
-                answer.reason = _reason(response) or answer.reason
-                await _take(call, answer, chunk)
-                _forget_pieces(response)
+            made = await self._made(call, library, messages)
+            stream = await _within(self._open(call.params, library, made), idle)
+            while not answer.full and (deltas := await _within(stream.more(), idle)):
+                for delta in deltas:
+                    if not answer.full:
+                        await _take(call, answer, delta)
         except (CallError, TimeoutError):
             raise
         except Exception as error:  # the boundary of a foreign library: whatever it raises becomes one of our codes
             raise failure(error, secrets, streaming=answer.begun) from None
         finally:
-            await _close(response)
-        stop = _stop_reason(response, answer)
+            if stream is not None:
+                await stream.close()
+        stop = _stop_reason(stream.reason, answer)
         await _emit_calls(call, answer)
         await _emit_seals(call, answer.seals.rest())
-        used = usage(library, response, call.params, _model(response))
-        return {"stop": stop, "usage": used, "model": _model(response), "again": answer.seals.whole}
+        used = usage(library, stream.reports, call.params, stream.model)
+        return {"stop": stop, "usage": used, "model": stream.model, "again": answer.seals.whole}
+
+    async def _made(self, call: WorkerCall, library: Any, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """What is asked, as the library is called."""
+        settings = request_settings(library, call.params)
+        if settings.left_out:
+            await call.emit({"k": "left", "n": settings.left_out})
+        row = row_of(library, str(call.params.get("table") or ""))
+        made = _arguments(call.params, messages, settings.arguments | response_format(row, call.params))
+        if not is_direct(call.params):
+            thinking.ask_sealed(library, made, in_words=_place(call) not in self._wordless)
+        mark(made, str(call.params.get("provider")), row, noted=bool(call.params.get("note")))
+        return made
+
+    async def _open(self, params: Mapping[str, Any], library: Any, made: Mapping[str, Any]) -> ModelStream:
+        if is_direct(params):
+            return await self._direct.open(params, made)
+        return await LibraryStream.open(library, made)
+
+
+def _needs_library(params: Mapping[str, Any]) -> bool:
+    """Whether it makes the request, or its table says something of the model."""
+    return not is_direct(params) or bool(params.get("table") or params.get("priced"))
 
 
 def _place(call: WorkerCall) -> tuple[str, str, str]:
@@ -180,33 +223,6 @@ async def _within(awaitable: Awaitable[T], idle: float | None) -> T:
         if timer.expired():
             raise CallError("model.too_slow", "", {"limit": "idle", "seconds": idle}) from None
         raise
-
-
-async def _next(response: Any) -> Any:
-    try:
-        return await response.__anext__()
-    except StopAsyncIteration:
-        return None
-
-
-def _forget_pieces(response: Any) -> None:
-    """The library keeps every piece of an answer, each a thousand times its text. Only those with usage are needed,
-    of them the first and the last; and the last two, which it compares."""
-    pieces = getattr(response, "chunks", None)
-    if not isinstance(pieces, list) or len(pieces) < PIECES_KEPT:
-        return
-    counted = [piece for piece in pieces[:-2] if getattr(piece, "usage", None) is not None]
-    keep = PIECES_KEPT // 8
-    pieces[:] = [*counted[:keep], *counted[keep:][-keep:], *pieces[-2:]]
-
-
-async def _close(response: Any) -> None:
-    """Close the connection at once; a server that does not care is left to the garbage collector."""
-    close = getattr(response, "aclose", None)
-    if close is not None:
-        with contextlib.suppress(Exception):
-            async with asyncio.timeout(CLOSE_SECONDS):
-                await close()
 
 
 def _arguments(
@@ -244,11 +260,7 @@ def _credentials(params: Mapping[str, Any]) -> dict[str, str]:
     return access | ({"aws_session_token": more["session_token"]} if more.get("session_token") else {})
 
 
-async def _take(call: WorkerCall, answer: StreamedAnswer, chunk: Any) -> None:
-    choices = getattr(chunk, "choices", None)
-    if not choices:
-        return
-    delta = choices[0].delta
+async def _take(call: WorkerCall, answer: StreamedAnswer, delta: Any) -> None:
     thought = _thought(delta)
     if thought and answer.thought < REASONING_MAX:
         answer.thought += len(thought)
@@ -307,23 +319,12 @@ async def _emit_calls(call: WorkerCall, answer: StreamedAnswer) -> None:
             await call.emit({"k": "args", "i": made.index, "t": raw[start : start + PIECE]}, join="t")
 
 
-def _stop_reason(response: Any, answer: StreamedAnswer) -> str:
+def _stop_reason(reason: str, answer: StreamedAnswer) -> str:
     """Why the answer ended. Raises CallError when the stream just ended, which the library would call a normal stop."""
     if answer.full:
         return "tool_calls" if answer.calls.full else "length"
-    reason = _reason(response) or answer.reason
     if not reason:
         raise CallError("model.stream_cut", "", {})
     if reason in _STOPS:
         return _STOPS[reason]
     return "tool_calls" if answer.calls.finish() else "end"
-
-
-def _reason(response: Any) -> str:
-    """What the provider said of the end; the library keeps only what the latest piece said, under either name."""
-    said = getattr(response, "received_finish_reason", None) or getattr(response, "intermittent_finish_reason", None)
-    return str(said or "")
-
-
-def _model(response: Any) -> str:
-    return str(getattr(response, "model", None) or "")[:200]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 COUNT_MAX, COST_MAX = 10**9, 10.0**6
 """More tokens, and more USD, no answer has."""
 
 
-def usage(library: Any, response: Any, params: Mapping[str, Any], answered: str) -> dict[str, Any] | None:
-    """Tokens as reported, ``cached`` of the ``input`` read from the cache and ``written`` to it; their ``cost`` if the
-    model's price is known and this is its own server, and what the cache ``saved`` of it, which is less than nothing
-    where more was written than read. None: nothing was reported."""
-    reports = [u for c in getattr(response, "chunks", ()) if (u := getattr(c, "usage", None)) is not None]
+def usage(library: Any, reports: Sequence[Any], params: Mapping[str, Any], answered: str) -> dict[str, Any] | None:
+    """Tokens as in ``reports``, ``cached`` of the ``input`` read from the cache and ``written`` to it; their ``cost``
+    if the model's price is known and this is its own server, and what the cache ``saved`` of it, which is less than
+    nothing where more was written than read. None: nothing was reported."""
     counts = {
         name: max((_count(r, name) for r in reports), default=0) for name in ("prompt_tokens", "completion_tokens")
     }
@@ -86,7 +86,7 @@ class _UsedTokens:
                 **self._counts,
                 total_tokens=sum(self._counts.values()),
                 prompt_tokens_details={"cached_tokens": cached, "cache_creation_tokens": written},
-                completion_tokens_details=getattr(self._last, "completion_tokens_details", None),
+                completion_tokens_details=_details(self._last),
                 cache_read_input_tokens=cached,
                 cache_creation_input_tokens=written,
             )
@@ -104,6 +104,12 @@ def _price(value: Any) -> float | None:
     """A cost as a server says it, which may be anything."""
     known = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= COST_MAX
     return float(value) if known else None
+
+
+def _details(report: Any) -> Any:
+    """As the library takes them."""
+    details = getattr(report, "completion_tokens_details", None)
+    return vars(details) if isinstance(details, SimpleNamespace) else details
 
 
 def _count(record: Any, name: str) -> int:
