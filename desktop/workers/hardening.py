@@ -10,7 +10,7 @@ import importlib.util
 import selectors
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 try:
     import resource
@@ -54,13 +54,22 @@ def bound_time(seconds: int) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def shut_in(launcher: str, program: str) -> None:
-    """From here on nothing can be opened, started or reached; what was asked for and cannot be done raises OSError."""
+def shut_in(
+    launcher: str,
+    program: str,
+    *,
+    bounds: Sequence[str] = ("FSIZE", "NPROC"),
+    reading: tuple[str, Sequence[str]] = ("", ()),
+) -> bool:
+    """From here on nothing can be opened, started or reached; what was asked for and cannot be done raises OSError.
+
+    ``reading``: the filter that takes the place of ``program`` where Landlock holds the process to some folders, and
+    these, whose files can be read then; whether they can."""
     if resource is not None:
-        for name in ("FSIZE", "NPROC"):
+        for name in bounds:
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (0, 0))
     if not launcher:
-        return
+        return True
     spec = importlib.util.spec_from_file_location("launcher", launcher)
     if spec is None or spec.loader is None:
         raise OSError("the launcher cannot be read")
@@ -69,9 +78,11 @@ def shut_in(launcher: str, program: str) -> None:
     libc = confinement.ctypes.CDLL(None, use_errno=True)
     confinement.drop_capabilities(libc)
     confinement.prctl(libc, confinement.PR_SET_NO_NEW_PRIVS, 1)
-    if confinement.landlock_abi(libc) > 0:  # a second wall: the filter refuses to open anything
-        confinement.landlock(libc, [], [])
-    confinement.seccomp(libc, bytes.fromhex(program))
+    held = confinement.landlock_abi(libc) > 0
+    if held:  # a second wall: the filter refuses to open anything, or anything to be written
+        confinement.landlock(libc, list(reading[1]), [])
+    confinement.seccomp(libc, bytes.fromhex(reading[0] if held and reading[0] else program))
+    return bool(held and reading[0])
 
 
 def polling() -> asyncio.AbstractEventLoop:

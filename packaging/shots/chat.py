@@ -27,6 +27,7 @@ from desktop.presenter.chat.thread_variables import ChatVariables, ThreadVariabl
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.events.bridge import Bridge, single_shot
+from desktop.presenter.results.models import result_models
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.transcript.items import (
     CallsPart,
@@ -236,6 +237,7 @@ def _page(
             servers=composer.sample_servers(bridge),
             attaching=AttachingViewModel(bridge, nothing, lambda: 0, nothing),
             document=DocumentViewModel(nothing, bridge, lambda: ""),
+            results=result_models(nothing, lambda _: None, bridge),
             agents=(("assistant", "Workbench"),),
             trace=trace_shots.SAMPLES[trace](),
             modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),
@@ -249,12 +251,7 @@ def _page(
             other=cast(OtherAgentViewModel, SampleOther(other)),
         )
     )
-    now = time.time()
-    records = [
-        ThreadRecord(f"t{n}", title, now, now - days * DAY, pinned=pinned)
-        for n, (title, days, pinned) in enumerate(TITLES)
-    ]
-    threads.model().show(arrange(records))
+    threads.model().show(arrange(_records()))
     board.state("t2").waiting_calls.add("c2")
     board.state("t3").running = True
     threads.rearranged.emit()
@@ -271,6 +268,14 @@ def _page(
         chat.meters_changed.emit(Meters("acp_opencode", "opencode", "", "", 62_000, 200_000, 0, 0.0))
         page._models.other.changed.emit()
     return page
+
+
+def _records() -> list[ThreadRecord]:
+    now = time.time()
+    return [
+        ThreadRecord(f"t{n}", title, now, now - days * DAY, pinned=pinned)
+        for n, (title, days, pinned) in enumerate(TITLES)
+    ]
 
 
 def _held() -> ChatPage:

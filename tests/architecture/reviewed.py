@@ -69,6 +69,7 @@ BROAD_EXCEPTS: dict[str, int] = {
     "desktop/workers/model_host/streaming.py": 1,
     "desktop/workers/model_host/wire/usage.py": 1,
     "desktop/workers/python_skill/host.py": 2,
+    "desktop/workers/result_host/drawn.py": 1,
 }
 
 # Files that may call `.exec()` for something that is no dialog (a statement of SQL, a loop of a separate process).

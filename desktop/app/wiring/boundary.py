@@ -20,7 +20,7 @@ from desktop.safety.boundary.searching import BoundarySearch
 from desktop.safety.boundary.session_grants import SessionGrants
 from desktop.safety.changes.apply import JournaledApplier
 from desktop.safety.confinement import launcher
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.code_profile import code_sandbox_profile, drawing_profile
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.memory import limit_of
 from desktop.safety.confinement.process import GroupRunner
@@ -32,6 +32,8 @@ from desktop.safety.secrets.key_files import holds_keys
 from desktop.safety.shell.lazy import LazyShellReader
 from desktop.services.changes.reads import ReadsKeeper
 from desktop.services.changes.recording import Keeping, KeepingRecorder, KeepLimits, Spawn
+from desktop.services.results.reading import ResultReader
+from desktop.services.results.service import ResultService
 from desktop.services.skills.files import FilesWithSkills
 from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
@@ -50,7 +52,7 @@ from desktop.tools.documents.reader import DocumentReader
 from desktop.tools.pictures.reader import PictureReader
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.child import ChildProcess
-from desktop.workers.document_child import document_host
+from desktop.workers.document_child import document_host, result_host
 from desktop.workers.file_search_child import file_search
 from desktop.workers.picture_child import picture_host
 from desktop.workers.web_child import web_host
@@ -129,6 +131,8 @@ class BoundaryServices:
     """Which version of a file each thread has read."""
     documents: DocumentReader
     """Opens documents, each in a process of its own."""
+    results: ResultService
+    """Shows what calls wrote, each in a process of its own."""
     pictures: PictureReader
     """Opens pictures, each in a process of its own."""
 
@@ -167,6 +171,9 @@ async def open_boundary(
     keeper.known = versions.to_keep
     confined = code_sandbox_profile(in_a_loop=True)
     documents = DocumentReader(lambda handle: document_host(handle, confined=confined))
+    drawing = drawing_profile()
+    showing = ResultReader(lambda handle: result_host(handle, confined=drawing))
+    results = ResultService(store.changes, store.kept_files, showing, files)
     pictures = PictureReader(lambda handle: picture_host(handle, confined=confined))
     reads, lists = ReadFile(reading, safety, versions, documents, pictures), ListDirectory(reading)
     writes, edits = WriteFile(files, recorder, versions), EditFile(files, recorder, versions)
@@ -175,7 +182,7 @@ async def open_boundary(
     await consents.load()
     cli = CliServices(reader, policy, confinement, environment, runner, safety, consents, in_copies)
     return BoundaryServices(
-        policy, files, confinement, tools, cli, reading, consents, recorder, versions, documents, pictures
+        policy, files, confinement, tools, cli, reading, consents, recorder, versions, documents, results, pictures
     )
 
 

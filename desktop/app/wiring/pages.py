@@ -455,6 +455,7 @@ def _chat_models(m: ViewModels, shell: ShellViewModel) -> ChatModels:
         attaching=m.attaching,
         document=m.document,
         fences=m.fences,
+        results=m.results,
         agents=m.agents,
         trace=m.trace,
         modes=m.modes,

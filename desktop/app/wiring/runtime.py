@@ -308,6 +308,7 @@ async def _services(
         jobs=await _jobs(runtime, chats, rules, boundary, home, settings, projects),
         documents=documents,
         pictures=boundary.pictures,
+        results=boundary.results,
         changes=ChangesService(store.changes, store.kept_files, boundary.recorder, boundary.files, log),
         run_trees=RunTreeService(live, store.run_agents),
         outside=outside_calls(runtime, settings, skills, gate, owner, host),

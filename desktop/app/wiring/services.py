@@ -35,6 +35,7 @@ from desktop.services.fences.service import FenceService
 from desktop.services.local_servers.service import LocalServerService
 from desktop.services.outside.calls import OutsideCalls
 from desktop.services.projects.service import ProjectService
+from desktop.services.results.service import ResultService
 from desktop.services.schedules.service import JobService
 from desktop.services.skills.world import SkillWorld
 from desktop.services.threads.context import ContextService
@@ -151,6 +152,8 @@ class Services:
     """Scheduled jobs."""
     context: ContextService
     """Pins and summaries of threads."""
+    results: ResultService
+    """What calls of a chat wrote, as they wrote it."""
     documents: DocumentService
     """Documents that people attached."""
     pictures: PictureReader

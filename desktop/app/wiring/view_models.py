@@ -47,6 +47,7 @@ from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.fences.shown import FencesViewModel
 from desktop.presenter.projects.page import ProjectsViewModel
+from desktop.presenter.results.models import ResultModels, result_models
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.settings.agents_editing import AgentsViewModel, ChatAgents
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
@@ -107,6 +108,8 @@ class ViewModels(LazyModels):
     """The document beside the open chat."""
     fences: FencesViewModel
     """The colours of code that is shown."""
+    results: ResultModels
+    """The results of the open chat."""
     changes: ChangesViewModel
     """What was changed in the open thread."""
     run_tree: RunTreeViewModel
@@ -170,6 +173,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         run_tree=run_tree,
         document=DocumentViewModel(services.documents, bridge, lambda: chat.thread_id),
         fences=(fences := FencesViewModel(services.fences, bridge)),
+        results=result_models(services.results, services.changes.on_done, bridge),
         changes=changes,
         variables=ThreadVariables(services.chats, bridge),
         modes=ToolModesViewModel(services.modes, lambda agent: _declared_mode(services, agent), bridge),
@@ -186,10 +190,15 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     bridge.events.connect(made.edge.take)
     setup.demo_started.connect(chat.start_demo)
     services.secrets.on_late.append(setup.keyring_answered)
-    shell.add_source(lambda: _thread_rows(threads))
-    shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
-    shell.add_source(lambda: _model_rows(setup))
+    _offer_rows(shell, made)
     return made
+
+
+def _offer_rows(shell: ShellViewModel, made: ViewModels) -> None:
+    """What the palette finds beside commands."""
+    shell.add_source(lambda: _thread_rows(made.threads))
+    shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
+    shell.add_source(lambda: _model_rows(made.setup))
 
 
 def _room(services: Services, chat: ChatViewModel) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import stat
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,12 +13,21 @@ from desktop.files import private
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """Replace ``path`` by ``data`` in one step; runs in a thread. Raises ExportFailed when the place refuses."""
+    """Replace ``path`` by ``data`` in one step; a file that is there keeps its rights. Runs in a thread. Raises
+    ExportFailed when the place refuses."""
     target = Path(path)
     try:
-        private.write_whole(target, data)
+        private.write_whole(target, data, mode=_rights(target))
     except OSError as error:
         raise ExportFailed(target.name, error) from error
+
+
+def _rights(target: Path) -> int:
+    """Of a file that is there; a new one is for the person alone."""
+    try:
+        return stat.S_IMODE(target.stat().st_mode) & 0o777
+    except OSError:
+        return private.FILE
 
 
 def write_bytes(path: str, make: Callable[[], bytes]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +16,7 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import DocumentBlock
 from desktop.domain.text.passages import occurrences, passage
 from desktop.domain.text.words import size_words
+from desktop.presenter.common.held import HeldOpen
 from desktop.presenter.documents.searching import DocumentSearch
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class DocumentViewModel(QObject):
         """Pixels of a page in width, as the panel has room for."""
         self._block: DocumentBlock | None = None
         self._view: View = "page"
-        self._held: _Held | None = None
+        self._held: HeldOpen[OpenDocument] | None = None
         self._turn = asyncio.Lock()
         self._asked = 0
         self._claim, self._row = "", 0
@@ -295,13 +295,13 @@ class DocumentViewModel(QObject):
     async def _opened(self, block: DocumentBlock) -> OpenDocument:
         self._idle.start()
         if self._held is None:
-            self._held = _Held()
+            self._held = HeldOpen[OpenDocument]()
             opened = self._service.opened(block.digest, block.name)
             self._held.task = self._bridge.spawn(self._held.hold(opened), name="hold a document open")
             if self._held.task.cancelled():  # the app closes
                 self._held = None
                 raise asyncio.CancelledError
-        return await self._held.document
+        return await self._held.value
 
     async def _let_go(self) -> None:
         async with self._turn:
@@ -319,28 +319,6 @@ class DocumentViewModel(QObject):
 
     def _failed(self, error: AssentError) -> None:
         self.said.emit(error.advice if isinstance(error, KnownError) else "The document cannot be shown.")
-
-
-class _Held:
-    """A document that is held open by a task of its own, which opens and closes it."""
-
-    def __init__(self) -> None:
-        self.document: asyncio.Future[OpenDocument] = asyncio.get_running_loop().create_future()
-        self.over = asyncio.Event()
-        self.task: asyncio.Future[None] | None = None
-
-    async def hold(self, opened: AbstractAsyncContextManager[OpenDocument]) -> None:
-        """Until it is over. Why it could not be opened is told to who waits for it."""
-        try:
-            async with opened as document:
-                self.document.set_result(document)
-                await self.over.wait()
-        except KnownError as error:
-            if self.document.done():
-                raise
-            self.document.set_exception(error)
-        finally:
-            self.document.cancel()
 
 
 def passages(text: str, claim: str) -> list[tuple[int, int]]:

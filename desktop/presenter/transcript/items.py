@@ -239,6 +239,19 @@ class AttachmentPart:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultPart:
+    """A result that stands at the end of an answer: a file that its calls wrote, or a large code block. ``opens`` is
+    the action that shows it, ``is_open`` whether it is shown now; ``kind`` says which icon it has."""
+
+    part_id: str
+    name: str
+    facts: str
+    kind: str
+    opens: str
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class GivenPart:
     """What a server gave for a person's message, folded to a line: whose it is, and its text as a model reads it."""
 
@@ -282,7 +295,9 @@ class PlainPart:
         return self.text[: self.maximum]
 
 
-Part = TextPart | ReasoningPart | ToolPart | CallsPart | AttachmentPart | GivenPart | NoticePart | PlainPart
+Part = (
+    TextPart | ReasoningPart | ToolPart | CallsPart | AttachmentPart | ResultPart | GivenPart | NoticePart | PlainPart
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ end. Every other system call fails, so that not even a bug in the engine, which 
 code, opens a file, makes a socket or a process, or signals one. New memory is neither executable nor shared. Landlock,
 where the kernel has it, stands behind that once more.
 
+What draws the pages that models write (``drawing_profile``) may also start threads of its own, never a process, and
+read the fonts of this computer where Landlock holds it to their folders.
+
 Where there is no such filter (macOS, Windows, other processors) what holds is: the engine, which has no function that
 reaches anything; a process of its own with an empty environment, an empty folder and no handles but its pipes; limits
 on memory, time and file size (not on Windows); and the gates, for every message is checked and authorised here.
@@ -88,31 +91,97 @@ _ALLOWED = {
 }
 _OWN_NUMBER = {"x86_64": 39, "aarch64": 172}
 """``getpid``: a loop of asyncio asks for it."""
-_WATCHED = {"mmap": ((2, 4), (3, 1)), "mprotect": ((2, 4),)}
+_THREADS = {
+    "x86_64": {"clone": 56, "gettid": 186, "sched_getaffinity": 204, "set_robust_list": 273},
+    "aarch64": {"clone": 220, "gettid": 178, "sched_getaffinity": 123, "set_robust_list": 99},
+}
+_CLONE3 = 435
+"""Says in memory, where no filter sees it, whether it makes a thread or a process: it is said not to exist, and who
+wanted a thread takes ``clone``."""
+_FONTS = {
+    "x86_64": {
+        "fstat": 5,
+        "lseek": 8,
+        "pread64": 17,
+        "fcntl": 72,
+        "getcwd": 79,
+        "readlink": 89,
+        "getdents64": 217,
+        "openat": 257,
+        "newfstatat": 262,
+        "faccessat": 269,
+        "statx": 332,
+        "faccessat2": 439,
+    },
+    "aarch64": {
+        "getcwd": 17,
+        "fcntl": 25,
+        "faccessat": 48,
+        "openat": 56,
+        "getdents64": 61,
+        "lseek": 62,
+        "pread64": 67,
+        "readlinkat": 78,
+        "newfstatat": 79,
+        "fstat": 80,
+        "statx": 291,
+        "faccessat2": 439,
+    },
+}
+_EXECUTABLE, _SHARED, _WRITABLE, _ANONYMOUS = 4, 1, 2, 0x20
+_WATCHED = {"mmap": ((2, _EXECUTABLE), (3, _SHARED)), "mprotect": ((2, _EXECUTABLE),)}
 """Bits of an argument that are refused: memory that is executable, and memory that is shared, which no limit counts."""
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 _LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
 _ALLOW, _DENY = 0x7FFF0000, 0x00050000 | errno.EPERM
+_ABSENT = 0x00050000 | errno.ENOSYS
+_AS_A_THREAD = 0x00010000
+"""``CLONE_THREAD``."""
+Step = tuple[int, int, int, int]
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 
 
-def only_computing(machine: str, *, in_a_loop: bool = False) -> bytes:
-    """The filter as ``struct sock_filter[]``. ``in_a_loop``: what computes has a loop of asyncio. Raises KeyError for a
-    processor whose calls are not known here."""
+def only_computing(machine: str, *, in_a_loop: bool = False, threads: bool = False, fonts: bool = False) -> bytes:
+    """The filter as ``struct sock_filter[]``. ``in_a_loop``: what computes has a loop of asyncio. ``threads``: it may
+    start threads. ``fonts``: it may open files to read them; where they may lie is for Landlock to hold. Raises
+    KeyError for a processor whose calls are not known here."""
     allowed = _ALLOWED[machine] | ({"getpid": _OWN_NUMBER[machine]} if in_a_loop else {})
-    steps = [
+    allowed |= (_THREADS[machine] if threads else {}) | (_FONTS[machine] if fonts else {})
+    steps: list[Step] = [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_EQUAL, 1, 0, _AUDIT_ARCH[machine]),
         (_RETURN, 0, 0, _DENY),
         (_LOAD, 0, 0, _NUMBER),
     ]
+    if threads:
+        steps += [(_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _ABSENT)]
     for name, number in allowed.items():
-        body = []
-        for argument, bits in _WATCHED.get(name, ()):
-            body += [(_LOAD, 0, 0, _ARGUMENTS + 8 * argument), (_ANY_BIT, 0, 1, bits), (_RETURN, 0, 0, _DENY)]
+        body = _refused(name, files=fonts)
         steps += [(_EQUAL, 0, len(body) + 1, number), *body, (_RETURN, 0, 0, _ALLOW)]
     steps.append((_RETURN, 0, 0, _DENY))
     return b"".join(struct.pack("HBBI", *step) for step in steps)
+
+
+def _refused(name: str, *, files: bool) -> list[Step]:
+    """What of an allowed call is refused, by its arguments."""
+    if name == "clone":
+        return [_argument(0), (_ANY_BIT, 1, 0, _AS_A_THREAD), (_RETURN, 0, 0, _DENY)]
+    if name == "openat":
+        return [_argument(2), (_ANY_BIT, 0, 1, _WRITES), (_RETURN, 0, 0, _DENY)]
+    watched = _WATCHED.get(name, ())
+    body: list[Step] = []
+    if name == "mmap" and files:  # a file that is only read may be shared memory; anything else may not
+        watched = ((2, _EXECUTABLE),)
+        body += [_argument(3), (_ANY_BIT, 0, 4, _SHARED), (_ANY_BIT, 2, 0, _ANONYMOUS)]
+        body += [_argument(2), (_ANY_BIT, 0, 1, _WRITABLE), (_RETURN, 0, 0, _DENY)]
+    for argument, bits in watched:
+        body += [_argument(argument), (_ANY_BIT, 0, 1, bits), (_RETURN, 0, 0, _DENY)]
+    return body
+
+
+def _argument(number: int) -> Step:
+    return (_LOAD, 0, 0, _ARGUMENTS + 8 * number)
 
 
 def code_sandbox_profile(*, in_a_loop: bool = False) -> tuple[str, str]:
@@ -121,3 +190,14 @@ def code_sandbox_profile(*, in_a_loop: bool = False) -> tuple[str, str]:
     if sys.platform != "linux" or not supports(os.uname().machine):
         return "", ""
     return launcher.__file__, only_computing(os.uname().machine, in_a_loop=in_a_loop).hex()
+
+
+def drawing_profile() -> tuple[str, str, str]:
+    """The same for what draws pages: (the file that knows how, the filter, the filter where Landlock holds it to the
+    folders of fonts)."""
+    if sys.platform != "linux" or not supports(os.uname().machine):
+        return "", "", ""
+    strict, fonts = (
+        only_computing(os.uname().machine, in_a_loop=True, threads=True, fonts=fonts).hex() for fonts in (False, True)
+    )
+    return launcher.__file__, strict, fonts

@@ -20,6 +20,7 @@ from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.documents.viewer import DocumentViewModel
 from desktop.presenter.fences.shown import FencesViewModel
 from desktop.presenter.projects.page import ProjectsViewModel
+from desktop.presenter.results.models import ResultModels
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.shell.window import ShellViewModel
@@ -60,6 +61,8 @@ class ChatModels:
     """The Run panel."""
     document: DocumentViewModel
     """The document beside the open chat."""
+    results: ResultModels
+    """The results of the open chat."""
     changes: ChangesViewModel
     """What was changed in the thread."""
     variables: ThreadVariables

@@ -15,6 +15,7 @@ from desktop.domain.files.undo import UndoPreview
 from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.common.exporting import file_name
+from desktop.ui.chat.cards import open_link
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.documents import DocumentBeside
 from desktop.ui.chat.edge import EdgeChip
@@ -166,6 +167,7 @@ class ChatPage(QWidget):
         header.changes.clicked.connect(self.toggle_changes)
         side.changed.connect(self._side_changed)
         side.said.connect(self.toast.say)
+        side.link_wanted.connect(open_link)
         side.card_wanted.connect(self._show_card)
         side.activity_wanted.connect(lambda tool: self.activity_wanted.emit(self._models.chat.thread_id, tool))
         side.request_wanted.connect(self._show_request)

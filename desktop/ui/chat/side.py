@@ -1,5 +1,5 @@
-"""What stands beside the open thread or debate: its trace, its agents, its changes or a document, one at a time; each
-is built when first wanted."""
+"""What stands beside the open thread or debate: its trace, its agents, its changes, a document or a result, one at a
+time; each is built when first wanted."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.loading.lazy import lazy_module, load
 from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.documents.viewer import DocumentViewModel
+from desktop.presenter.results.viewer import ResultViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.trace.panel import TraceViewModel
 from desktop.ui.theme import theme
@@ -23,15 +24,18 @@ if TYPE_CHECKING:
     from desktop.ui.changes.panel import ChangesPanel
     from desktop.ui.documents import panel as document_panel
     from desktop.ui.documents.panel import DocumentPanel
+    from desktop.ui.results import panel as result_panel
+    from desktop.ui.results.panel import ResultPanel
     from desktop.ui.run_panel import panel as run_panel
     from desktop.ui.run_panel.panel import RunPanel
     from desktop.ui.trace import panel as trace_panel
     from desktop.ui.trace.panel import TracePanel
 
-    _Panel = TracePanel | RunPanel | ChangesPanel | DocumentPanel
+    _Panel = TracePanel | RunPanel | ChangesPanel | DocumentPanel | ResultPanel
 else:
     changes_panel = lazy_module("desktop.ui.changes.panel")
     document_panel = lazy_module("desktop.ui.documents.panel")
+    result_panel = lazy_module("desktop.ui.results.panel")
     run_panel = lazy_module("desktop.ui.run_panel.panel")
     trace_panel = lazy_module("desktop.ui.trace.panel")
 
@@ -39,10 +43,16 @@ BESIDE = 1040
 """Below this width of the window (at 100 %) it lies over the thread."""
 WIDTH, ALONE = 400, 384
 """Where there are tabs, and where there are none."""
-TRACE, AGENTS, CHANGES, DOCUMENT = "trace", "agents", "changes", "document"
-_MODULES = {TRACE: trace_panel, AGENTS: run_panel, CHANGES: changes_panel, DOCUMENT: document_panel}
+TRACE, AGENTS, CHANGES, DOCUMENT, RESULT = "trace", "agents", "changes", "document", "result"
+_MODULES = {
+    TRACE: trace_panel,
+    AGENTS: run_panel,
+    CHANGES: changes_panel,
+    DOCUMENT: document_panel,
+    RESULT: result_panel,
+}
 WIDE, MOST = 560, 0.55
-"""The changes and a document, where that is no more than so much of the page."""
+"""The changes, a document and a result, where that is no more than so much of the page."""
 
 
 class SidePanels(QObject):
@@ -54,6 +64,7 @@ class SidePanels(QObject):
     card_wanted = Signal(str)
     activity_wanted = Signal(str)
     save_wanted = Signal(str, object)
+    link_wanted = Signal(str)
     request_wanted = Signal(object)
     thread_wanted = Signal(str)
 
@@ -75,10 +86,18 @@ class SidePanels(QObject):
         self.agents: RunPanel | None = None
         self.changes: ChangesPanel | None = None
         self.document: DocumentPanel | None = None
+        self.result_model: ResultViewModel | None = None
+        self.result: ResultPanel | None = None
 
     @property
     def _panels(self) -> dict[str, _Panel | None]:
-        return {TRACE: self.trace, AGENTS: self.agents, CHANGES: self.changes, DOCUMENT: self.document}
+        return {
+            TRACE: self.trace,
+            AGENTS: self.agents,
+            CHANGES: self.changes,
+            DOCUMENT: self.document,
+            RESULT: self.result,
+        }
 
     @property
     def shown(self) -> str:
@@ -158,7 +177,7 @@ class SidePanels(QObject):
     def _wanted(self) -> int:
         """How wide the one that shows is."""
         usual = theme().px(ALONE if self._trace_model is None else WIDTH)
-        if self.shown not in (CHANGES, DOCUMENT):
+        if self.shown not in (CHANGES, DOCUMENT, RESULT):
             return usual
         return max(usual, min(theme().px(WIDE), int(self._page.width() * MOST)))
 
@@ -171,6 +190,8 @@ class SidePanels(QObject):
             self.changes = self._make_changes(self._changes_model)
         elif name == DOCUMENT and self.document is None and self.document_model is not None:
             self.document = self._make_document(self.document_model)
+        elif name == RESULT and self.result is None and self.result_model is not None:
+            self.result = self._make_result(self.result_model)
         return self._panels.get(name)
 
     def _make_trace(self, model: TraceViewModel) -> TracePanel:
@@ -200,6 +221,14 @@ class SidePanels(QObject):
         made.hide()
         self._join(made)
         made.save.connect(self.save_wanted)
+        return made
+
+    def _make_result(self, model: ResultViewModel) -> ResultPanel:
+        made = result_panel.ResultPanel(model, self._page)
+        made.hide()
+        self._join(made)
+        made.save.connect(self.save_wanted)
+        made.link.connect(self.link_wanted)
         return made
 
     def _join(self, panel: _Panel) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters
 from desktop.presenter.settings.model_setup import DEMO_MODEL
-from desktop.presenter.transcript.document_parts import DOCUMENT
 from desktop.presenter.transcript.items import READ_AS, CallsPart, ListeningAgent, TextPart, ToolPart, TranscriptItem
+from desktop.ui.chat.cards import act_on, open_link
 from desktop.ui.chat.composer.pane import ComposerPane
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.folder_card import FolderCard
@@ -26,8 +26,6 @@ from desktop.ui.chat.other_agent import OtherAgentStrip
 from desktop.ui.theme import theme
 from desktop.ui.transcript.markdown.addresses import CITED
 from desktop.ui.transcript.pictures.acting import act_on_media
-from desktop.ui.transcript.pieces.rich_body import LINK
-from desktop.ui.transcript.pieces.tool_card import OPEN, UNDO
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.controls.find_bar import FindBar
 from desktop.ui.widgets.dialogs.drop_zone import DropZone
@@ -108,6 +106,7 @@ class ThreadPane(QFrame):
         chat.items_prepended.connect(self._prepend)
         chat.item_added.connect(self._add)
         chat.item_changed.connect(self._change)
+        self._models.results.cards.redrawn.connect(self._redraw)
         chat.text_appended.connect(self.transcript.append_text)
         chat.meters_changed.connect(self.header.show_meters)
         chat.meters_changed.connect(self._show_model)
@@ -203,18 +202,21 @@ class ThreadPane(QFrame):
             self.said.emit("This call is not on the branch that is shown.")
 
     def _reset(self, items: tuple[TranscriptItem, ...]) -> None:
+        items = self._models.results.cards.reset(items)
         self._items = {item.message_id: item for item in items}
         self.transcript.set_items(items)
         self._show_empty()
         self._jump()
 
     def _prepend(self, items: tuple[TranscriptItem, ...]) -> None:
+        items = self._models.results.cards.prepend(items)
         self._items.update((item.message_id, item) for item in items)
         self.transcript.prepend_items(items)
         self._show_empty()
         self._jump()
 
     def _add(self, item: TranscriptItem) -> None:
+        item = self._models.results.cards.put(item)
         self._items[item.message_id] = item
         self.transcript.add_item(item)
         self._show_empty()
@@ -222,6 +224,9 @@ class ThreadPane(QFrame):
             self.transcript.scroll_to_end()
 
     def _change(self, item: TranscriptItem) -> None:
+        self._redraw(self._models.results.cards.put(item))
+
+    def _redraw(self, item: TranscriptItem) -> None:
         self._items[item.message_id] = item
         self.transcript.change_item(item)
 
@@ -266,19 +271,11 @@ class ThreadPane(QFrame):
         act = acts.get(action)
         if act is not None:
             act()
-        elif action.startswith(OPEN):  # of an agent that was called as a tool
-            chat.open_child(action.removeprefix(OPEN))
-        elif action.startswith(UNDO):
-            self._models.changes.undo_card(action.removeprefix(UNDO))
-        elif action.startswith(LINK):
-            open_link(action.removeprefix(LINK))
-        elif action.startswith(DOCUMENT):
-            self._models.document.cite(action.removeprefix(DOCUMENT))
+        elif act_on(self._models, action) or action == "copy":
+            return
         elif action.startswith(READ_AS):
             outside_texts.show_card_as_read(self.window(), self._items.get(message_id), action)
-        elif act_on_media(self, self._items.get(message_id), action, chat.save_file, self.said.emit):
-            return
-        elif action != "copy":
+        elif not act_on_media(self, self._items.get(message_id), action, chat.save_file, self.said.emit):
             self._models.shell.run_command(action)
 
     def _open_link(self, address: str) -> None:
@@ -356,10 +353,3 @@ def card_of(items: Iterable[TranscriptItem], call_id: str) -> tuple[str, str] | 
                 if isinstance(call, ToolPart) and call.call_id == call_id:
                     return item.message_id, call.part_id
     return None
-
-
-def open_link(address: str) -> None:
-    """Open a link that a person pressed in their browser or mail program; files and everything else stay shut."""
-    url = QUrl(address)
-    if url.isValid() and url.scheme().lower() in ("http", "https", "mailto"):
-        QDesktopServices.openUrl(url)

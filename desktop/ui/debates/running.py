@@ -16,9 +16,10 @@ from desktop.presenter.debates.items import TurnItem
 from desktop.presenter.debates.page import DebateModels
 from desktop.presenter.debates.words import label_of
 from desktop.presenter.transcript.items import READ_AS
+from desktop.ui.chat.cards import open_link
 from desktop.ui.chat.composer.picker import Picker
 from desktop.ui.chat.composer.pickers import model_choice
-from desktop.ui.chat.thread_pane import card_of, open_link
+from desktop.ui.chat.thread_pane import card_of
 from desktop.ui.debates.finding import DebateFinding
 from desktop.ui.debates.footer import DebateFooter
 from desktop.ui.debates.forking import Comparison, ForkDialog

@@ -12,6 +12,7 @@ from desktop.presenter.transcript.items import (
     Part,
     PlainPart,
     ReasoningPart,
+    ResultPart,
     TextPart,
     ToolPart,
     TranscriptItem,
@@ -42,6 +43,8 @@ def _spoken_part(part: Part, parser: InlineParser, longest: int) -> str:
         return "Tool calls: " + " ".join(calls_words(part.calls))
     if isinstance(part, NoticePart | PlainPart):
         return part.text[:longest]
+    if isinstance(part, ResultPart):
+        return f"Result {part.name}, {part.facts}"
     if isinstance(part, GivenPart):
         return f"{part.title}, {part.facts}"
     if isinstance(part, AttachmentPart):

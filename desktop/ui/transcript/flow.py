@@ -14,6 +14,7 @@ from desktop.presenter.transcript.items import (
     Part,
     PlainPart,
     ReasoningPart,
+    ResultPart,
     TextPart,
     ToolPart,
 )
@@ -31,6 +32,7 @@ from desktop.ui.transcript.pieces.formulas import Formulas
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.media_strip import Pictures
 from desktop.ui.transcript.pieces.plain import PlainPiece
+from desktop.ui.transcript.pieces.result_card import ResultPiece
 from desktop.ui.transcript.pieces.small import AttachmentPiece, GivenPiece, MorePiece, NoticePiece, ReasoningPiece
 from desktop.ui.transcript.pieces.table import TablePiece
 from desktop.ui.transcript.pieces.text import BlockPiece, RulePiece, TextPiece
@@ -195,6 +197,8 @@ def _single_piece(part: Part, pictures: Pictures) -> Piece:
         return NoticePiece(part.part_id, part)
     if isinstance(part, PlainPart):
         return PlainPiece(part.part_id, part)
+    if isinstance(part, ResultPart):
+        return ResultPiece(part.part_id, part)
     assert isinstance(part, AttachmentPart)
     return AttachmentPiece(part.part_id, part, pictures)
 

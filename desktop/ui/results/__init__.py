@@ -1,0 +1,1 @@
+"""The result beside a chat."""
