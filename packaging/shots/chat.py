@@ -235,7 +235,7 @@ def _page(
             setup=cast(ModelSetupViewModel, SampleSetup()),
             offers=OffersViewModel(bridge, {}),
             servers=composer.sample_servers(bridge),
-            attaching=AttachingViewModel(bridge, nothing, lambda: 0, nothing),
+            attaching=AttachingViewModel(bridge, nothing, lambda: 0, nothing, nothing),
             document=DocumentViewModel(nothing, bridge, lambda: ""),
             results=result_models(nothing, lambda _: None, bridge),
             agents=(("assistant", "Workbench"),),

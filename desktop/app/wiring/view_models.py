@@ -16,6 +16,7 @@ from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.messages import DocumentBlock
 from desktop.domain.models import ModelRef
 from desktop.domain.runs.events import ContextMeasured
 from desktop.domain.safety import Access
@@ -166,7 +167,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         settings=SettingsViewModel(services.settings, bridge),
         offers=OffersViewModel(bridge, _offers(services, given, lambda: WorkPlace(chat.project))),
         servers=given,
-        attaching=AttachingViewModel(bridge, services.documents, lambda: _room(services, chat), services.pictures),
+        attaching=_attaching(services, bridge, chat),
         agents=agents,
         trace=trace,
         context=context,
@@ -204,6 +205,29 @@ def _offer_rows(shell: ShellViewModel, made: ViewModels) -> None:
 def _room(services: Services, chat: ChatViewModel) -> int:
     """Characters of a document that the chosen model gets at once."""
     return room_in(services.windows(ModelRef.parse(chat.meters.model)))
+
+
+def _attaching(services: Services, bridge: Bridge, chat: ChatViewModel) -> AttachingViewModel:
+    """What reads for the open chat's composer."""
+    made = AttachingViewModel(
+        bridge,
+        services.documents,
+        lambda: _room(services, chat),
+        services.pictures,
+        lambda: _documents_by_name(services, chat),
+    )
+    chat.opened.connect(lambda _thread_id: made.begin())
+    return made
+
+
+async def _documents_by_name(services: Services, chat: ChatViewModel) -> dict[str, str]:
+    """The digests of the documents in the open chat and its composer, by their names in lower case."""
+    written = [one for one in chat.drafts.written(chat.thread_id).attachments if isinstance(one, DocumentBlock)]
+    try:
+        there = await services.documents.of_thread(chat.thread_id) if chat.thread_id else []
+    except KnownError:  # whoever sends is told that the store fails
+        there = []
+    return {one.name.casefold(): one.digest for one in (*there, *written)}
 
 
 def _grants(services: Services, bridge: Bridge, chat: ChatViewModel) -> CallGrantsViewModel:

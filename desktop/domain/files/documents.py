@@ -210,6 +210,18 @@ def cite_name(name: str, kind: str = "") -> str:
     return (stem.strip("_")[: NAME - len(ending)].strip("_") or "document") + ending
 
 
+def own_name(name: str, digest: str, taken: dict[str, str]) -> str:
+    """A name that no other document has, so that what an answer cites is one of them; from now on it is taken.
+    ``taken``: the digests of documents by their names in lower case."""
+    stem, _, ending = name.rpartition(".")
+    tried, number = name, 1
+    while taken.setdefault(tried.casefold(), digest) != digest:
+        number += 1
+        more = f"-{number}.{ending}" if stem else f"-{number}"
+        tried = f"{(stem or name)[: NAME - len(more)]}{more}"
+    return tried
+
+
 def read_citation(text: str) -> tuple[str, int, str, int] | None:
     """The name of the document, the number of a part or 0, the name of a sheet or "", and the row of a cell or 0."""
     found = CITATION.match(text)

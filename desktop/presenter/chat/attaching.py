@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -36,9 +36,10 @@ class AttachesDocuments(Protocol):
     """What reads documents."""
 
     def attach(
-        self, name: str, data: bytes, room: int, asking: Asking | None = None
+        self, name: str, data: bytes, room: int, asking: Asking | None = None, taken: dict[str, str] | None = None
     ) -> Coroutine[Any, Any, list[Block]]:
-        """What goes with a message: the document, up to ``room`` characters of its text, and pictures of its pages."""
+        """What goes with a message: the document, up to ``room`` characters of its text, and pictures of its pages.
+        ``taken``: the digests of other documents by their names, which it does not get."""
         ...
 
 
@@ -46,7 +47,7 @@ class AttachingViewModel(QObject):
     """Files, images and long pasted text become blocks; what is refused is said in words. ``ready``: the blocks of one
     attachment. ``reading`` says what is being read, "" when nothing is. ``locked``: the name of a document whose
     password is asked for ("" when that is over), and what was wrong with the last one. ``room``: how many characters of
-    a document the model gets at once."""
+    a document the model gets at once. ``others``: the documents that the chat has already, by name."""
 
     ready = Signal(object)
     refused = Signal(str)
@@ -54,9 +55,16 @@ class AttachingViewModel(QObject):
     locked = Signal(str, str)
 
     def __init__(
-        self, bridge: Bridge, documents: AttachesDocuments, room: Callable[[], int], pictures: PictureOpener
+        self,
+        bridge: Bridge,
+        documents: AttachesDocuments,
+        room: Callable[[], int],
+        pictures: PictureOpener,
+        others: Callable[[], Awaitable[dict[str, str]]],
     ) -> None:
         super().__init__()
+        self._others = others
+        self._names: dict[str, str] = {}
         self._pictures = pictures
         self._bridge = bridge
         self._documents = documents
@@ -70,6 +78,10 @@ class AttachingViewModel(QObject):
         if len(paths) > COUNT_LIMIT:
             self.refused.emit(f"At most {COUNT_LIMIT} files go with one message.")
         self._bridge.spawn(self._files(paths[:COUNT_LIMIT]), name="read attachments")
+
+    def begin(self) -> None:
+        """Another chat is open: the names of the last one's documents are free in it."""
+        self._names = {}
 
     def stop(self) -> None:
         """The person does not wait for what is being read."""
@@ -97,6 +109,8 @@ class AttachingViewModel(QObject):
 
     async def _files(self, paths: tuple[str, ...]) -> None:
         """Two at a time, and told in their order."""
+        for name, digest in (await self._others()).items():
+            self._names.setdefault(name, digest)
         turns = asyncio.Semaphore(AT_ONCE)
         works = [self._bridge.spawn(self._in_turn(turns, path), name="read an attachment") for path in paths]
         for work in works:
@@ -130,7 +144,7 @@ class AttachingViewModel(QObject):
 
     async def _document(self, name: str, data: bytes) -> Sequence[Block]:
         try:
-            return await self._documents.attach(name, data, self._room(), _BeingRead(self, name))
+            return await self._documents.attach(name, data, self._room(), _BeingRead(self, name), self._names)
         except KnownError as error:
             raise KnownError(f"“{name}” was not attached. {error}", next_step=error.next_step) from None
 

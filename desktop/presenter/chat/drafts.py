@@ -96,6 +96,10 @@ class Drafts(QObject):
         found = self._latest[thread_id] = ComposerDraft(stored.text, stored.attachments)
         return found
 
+    def written(self, thread_id: str) -> ComposerDraft:
+        """The same, as far as it was shown."""
+        return self._latest.get(thread_id, ComposerDraft())
+
     async def edit(self, thread_id: str) -> Edit:
         """What is being said differently in a thread."""
         waiting = self._unsaved.get((Edit, thread_id))

@@ -25,6 +25,7 @@ from desktop.domain.files.documents import (
     DocumentRefused,
     OpenDocument,
     cite_name,
+    own_name,
 )
 from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.messages import Block, DocumentBlock, MediaBlock
@@ -65,17 +66,19 @@ class DocumentService:
         self._passwords: dict[str, str] = {}
         """Of documents that a person has unlocked, by their digest, while Assent runs: nowhere else."""
 
-    async def attach(self, name: str, data: bytes, room: int, asking: Asking | None = None) -> list[Block]:
+    async def attach(
+        self, name: str, data: bytes, room: int, asking: Asking | None = None, taken: dict[str, str] | None = None
+    ) -> list[Block]:
         """What goes with a message: the document, and pictures of its first pages where these have no text. ``asking``:
-        who is asked for its password, and told how far it is; nothing goes where they give none. Raises
-        DocumentRefused and StoreError."""
+        who is asked for its password, and told how far it is; nothing goes where they give none. ``taken``: the
+        digests of the thread's other documents by their names (``own_name``). Raises DocumentRefused and StoreError."""
         digest = await asyncio.to_thread(self._keep, data)
         async with AsyncExitStack() as held:
             document = await self._opened_by(held, digest, name, asking)
             if document is None:
                 return []
             about = document.about
-            name = cite_name(name, about.kind)
+            name = own_name(cite_name(name, about.kind), digest, {} if taken is None else taken)
 
             def progress(part: int) -> None:
                 if asking is not None:

@@ -121,6 +121,32 @@ async def test_a_citation_opens_the_page_beside_the_chat(start, tmp_path):
 
 
 @pytest.mark.spec("R-DOC-1")
+async def test_documents_of_one_name_are_told_apart_and_the_same_one_keeps_its_name(start, tmp_path):
+    app = await start([{"text": "Seen."}])
+    for folder in "abc":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "report.pdf").write_bytes(pdf([drawn(f"In {folder}.")]))
+    first, second, third = (str(tmp_path / folder / "report.pdf") for folder in "abc")
+    app.models.attaching.files((first, second))
+    await app.until(lambda: len(app.composer.attachments) == 2, "both as chips")
+    app.models.attaching.files((second,))
+    await app.until(lambda: len(app.composer.attachments) == 3, "one of them again")
+    one, other, again = app.composer.attachments
+    assert {one.name, other.name} == {"report.pdf", "report-2.pdf"}
+    assert again.name == other.name
+    assert f"## {other.name} p. 1" in other.text
+    app.say("What is in them?")
+    await app.answered("Seen.")
+    app.models.attaching.files((third,))
+    await app.until(lambda: [block.name for block in app.composer.attachments] == ["report-3.pdf"], "a third one")
+    document = app.models.document
+    for block, words in ((one, "In a."), (other, "In b.")):
+        document.set_view("text")
+        app.page.pane.transcript.link_activated.emit(f"document:{block.name} p. 1")
+        await app.until(lambda words=words: words in document.shown.text, f"{block.name} is what it was")
+
+
+@pytest.mark.spec("R-DOC-1")
 async def test_what_cannot_be_attached_is_said_and_reading_can_be_stopped(start, tmp_path):
     app = await start([{"text": "ok"}])
     (tmp_path / "half.pdf").write_bytes(b"%PDF-1.7 x")

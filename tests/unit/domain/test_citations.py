@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from desktop.domain.files.documents import CITATION, cite_name, read_citation
+from desktop.domain.files.documents import CITATION, cite_name, own_name, read_citation
 
 pytestmark = pytest.mark.spec("R-DOC-1")
 
@@ -40,3 +40,12 @@ def test_each_name_is_read_from_an_answer_as_it_was_given(name: str, ending: str
     assert read_citation(f"{cited} p. 4") == (cited, 4, "", 0)
     said = f"As it says ({cited} p. 4), and in **{cited} B7**."
     assert [match["name"] for match in CITATION.finditer(said)] == [cited, cited]
+
+
+def test_each_document_has_a_name_of_its_own_and_keeps_it() -> None:
+    taken = {"report.pdf": "a"}
+    names = [own_name("Report.pdf", digest, taken) for digest in "aabcb"]
+    assert names == ["Report.pdf", "Report.pdf", "Report-2.pdf", "Report-3.pdf", "Report-2.pdf"]
+    long = own_name("x" * 116 + ".pdf", "d", {"x" * 116 + ".pdf": "e"})
+    assert long == "x" * 114 + "-2.pdf"
+    assert read_citation(f"{long} p. 1") == (long, 1, "", 0)
