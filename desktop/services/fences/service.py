@@ -10,6 +10,7 @@ from typing import Any
 
 from desktop.domain.errors import ChildDied, ProtocolViolation
 from desktop.domain.fences.colours import CODE_LONGEST, ColourSpans
+from desktop.domain.fences.drawing import SOURCE_LONGEST, UNDRAWN, Drawing, DrawingKind, DrawingReader, Undrawn
 from desktop.domain.processes import Child, ChildHealth, ChildRefused
 
 log = logging.getLogger(__name__)
@@ -18,6 +19,8 @@ DEADLINE_S = 20.0
 time for it."""
 PIECE = 16_000
 """Characters of one piece of a code on the pipe."""
+REASON = 400
+"""Characters of a reason why something is not drawn."""
 LONGEST = CODE_LONGEST * 8 * 2
 """Characters of the spans of one code, in base64."""
 
@@ -53,22 +56,57 @@ class FenceService:
                 raise ProtocolViolation("the colours of a code cannot be read") from None
 
         parts = [code[at : at + PIECE] for at in range(0, len(code), PIECE)]
-        await self._ask("colours", {"language": language[:80]}, parts, take)
+        try:
+            await self._told("colours", {"language": language[:80]}, parts, take)
+        except (ChildRefused, ChildDied, ProtocolViolation, TimeoutError) as failed:
+            log.info("the colours of a code: %s", failed)
+            return ColourSpans()
         return ColourSpans.received(b"".join(pieces))
 
-    async def _ask(self, method: str, params: dict[str, Any], parts: list[str], take: Callable[[Any], None]) -> Any:
-        """The value of a call, None where there is none."""
-        stream = self._child.stream(method, params, parts=parts, deadline_s=DEADLINE_S)
+    async def drawing(self, kind: DrawingKind, source: str) -> Drawing | Undrawn:
+        """What a source draws, or why it does not."""
+        if len(source) > SOURCE_LONGEST:
+            return Undrawn(f"It is longer than {SOURCE_LONGEST:,} characters.")
+        reader = DrawingReader()
+
+        def take(item: Any) -> None:
+            try:
+                reader.take(item.get("marks") if isinstance(item, dict) else None)
+            except ValueError as error:
+                raise ProtocolViolation(f"a drawing: {error}") from None
+
+        parts = [source[at : at + PIECE] for at in range(0, len(source), PIECE)]
         try:
-            async for item in stream:
-                take(item)
+            return reader.whole(await self._told("drawing", {"kind": kind}, parts, take))
         except ChildRefused as refused:
-            log.info("a fence: %s", refused.code)
-            return None
-        except TimeoutError:
-            await self._child.stop()
-            return None
-        except (ChildDied, ProtocolViolation) as failed:
-            log.info("a fence: %s", failed)
-            return None
+            return Undrawn(str(refused)[:REASON] if refused.code == UNDRAWN else "It cannot be drawn.")
+        except (ChildDied, TimeoutError):
+            return Undrawn("It takes too long, or too much memory, to be drawn.")
+        except (ProtocolViolation, ValueError) as wrong:
+            log.info("a fence: %s", wrong)
+            return Undrawn("What draws it said nothing that makes sense.")
+
+    async def _told(
+        self, method: str, params: dict[str, Any], parts: list[str], take: Callable[[Any], None]
+    ) -> dict[str, Any]:
+        """The value of a call. Raises ChildRefused, ChildDied, ProtocolViolation and TimeoutError.
+
+        A process that ends takes all calls with it that wait for their turn: whose call came to nothing is made once
+        more, in the next process."""
+        for again in (True, False):
+            stream, began = self._child.stream(method, params, parts=parts, deadline_s=DEADLINE_S), False
+            try:
+                async for item in stream:
+                    began = True
+                    take(item)
+            except ChildDied:
+                if again and not began:
+                    continue
+                raise
+            except TimeoutError:
+                await self._child.stop()
+                raise
+            break
+        if not isinstance(stream.value, dict):
+            raise ProtocolViolation("an answer is no answer")
         return stream.value

@@ -94,6 +94,7 @@ class ThreadPane(QFrame):
         self.drop_zone = DropZone(self, "Drop to attach", models.attaching.files, self.foot.take_image)
         if models.fences is not None:
             self.transcript.colours.set_source(models.fences)
+            self.transcript.drawings.set_source(models.fences)
         self._connect()
         self._leave_room()
         self._show_empty()

@@ -103,6 +103,7 @@ class RunningPage(QFrame):
         for view in (self.view, self.comparison.origin.view, self.comparison.fork.view):
             if self._models.fences is not None:
                 view.colours.set_source(self._models.fences)
+                view.drawings.set_source(self._models.fences)
             view.action.connect(self._act)
             view.tool_answer.connect(self._answer)
             view.overlays.follow(self._models.approvals.last_answer)

@@ -21,6 +21,7 @@ from desktop.presenter.transcript.items import TextPart
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import focus_ring
 from desktop.ui.transcript.colours.finished import CodeColours
+from desktop.ui.transcript.drawings.shown import FenceDrawings
 from desktop.ui.transcript.flow import PieceTools, TextFlow
 from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.pieces.base import Canvas, Piece, Spot
@@ -47,7 +48,9 @@ class MarkdownView(QWidget):
         self._flow: TextFlow | None = None
         self._look = PageLook(theme())
         run = Pool(self).run
-        self._tools = PieceTools(InlineParser(), Formulas(run, self), Pictures(run, self), CodeColours(self))
+        self._tools = PieceTools(
+            InlineParser(), Formulas(run, self), Pictures(run, self), CodeColours(self), FenceDrawings(run, self)
+        )
         self._hover = ""
         self._ring = False
         self.cut = False

@@ -6,7 +6,7 @@ streamed, loaded or corrected moves the line under the reader's eyes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from PySide6.QtCore import QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -14,12 +14,14 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Anchor, find_anchor
-from desktop.ui.transcript.colours.finished import CodeColours
+from desktop.ui.transcript.colours.finished import CodeBlock, CodeColours
+from desktop.ui.transcript.drawings.shown import FenceDrawings
 from desktop.ui.transcript.flow import PieceTools
 from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.message import Message, has_media
 from desktop.ui.transcript.message_frame import Frame, Variant
 from desktop.ui.transcript.page import KEPT
+from desktop.ui.transcript.pieces.code import code_of
 from desktop.ui.transcript.pieces.formulas import Formulas, RunInThread, has_formula
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.media_strip import Pictures
@@ -49,8 +51,8 @@ class PageArea(Surface):
         self.variant: Variant = variant
         run = run_in_thread or Pool(self).run
         self.formulas, self.pictures = Formulas(run, self), Pictures(run, self)
-        self.colours = CodeColours(self)
-        self._tools = PieceTools(InlineParser(), self.formulas, self.pictures, self.colours)
+        self.colours, self.drawings = CodeColours(self), FenceDrawings(run, self)
+        self._tools = PieceTools(InlineParser(), self.formulas, self.pictures, self.colours, self.drawings)
         self.look = PageLook(theme)
         self.page = self.make_page(Frame(self.look, self._tools, float(self.look.px(720)), variant))
         self.stick, self._adjusting = True, False
@@ -66,6 +68,8 @@ class PageArea(Surface):
         self.formulas.ready.connect(lambda: self._renew(lambda message: has_formula(message.source())))
         self.pictures.ready.connect(lambda: self._renew(has_media))
         self.colours.shown.connect(self.viewport().update)
+        self.drawings.painted.connect(self.viewport().update)
+        self.drawings.changed.connect(self._redraw)
 
     # ------------------------------------------------------------------------------------------------------- geometry
 
@@ -220,6 +224,16 @@ class PageArea(Surface):
     def _renew(self, wanted: Callable[[Message], bool]) -> None:
         anchor = self.anchor()
         self.page.renew(wanted)
+        self.hold(anchor)
+
+    def _redraw(self, blocks: Collection[CodeBlock]) -> None:
+        """Blocks of code have another look, and another height."""
+        wanted = set(blocks)
+        anchor = self.anchor()
+        for message in self.page.laid_out():
+            index = self.page.place(message.item.message_id)
+            if index is not None and message.lay_out_again(lambda piece: code_of(piece) in wanted):
+                self.page.measured(index)
         self.hold(anchor)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -20,6 +20,7 @@ from desktop.presenter.transcript.items import (
 )
 from desktop.ui.transcript.colours.finished import CodeColours
 from desktop.ui.transcript.colours.highlight import fence_name
+from desktop.ui.transcript.drawings.shown import FenceDrawings
 from desktop.ui.transcript.markdown.blocks import MarkdownSplitter
 from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.markdown.model import Block
@@ -59,6 +60,7 @@ class PieceTools:
     formulas: Formulas
     pictures: Pictures
     colours: CodeColours
+    drawings: FenceDrawings
 
 
 class Flow:
@@ -110,6 +112,15 @@ class Flow:
     def more(self) -> bool:
         """Shows more of a long text; returns whether there was more."""
         return False
+
+    def lay_out_again(self, wanted: Callable[[Piece], bool], look: PageLook, width: float) -> bool:
+        """Lays out those pieces that are ``wanted``; returns whether there were any."""
+        found = [index for index, piece in enumerate(self.pieces) if wanted(piece)]
+        for index in found:
+            self.pieces[index].lay_out(look, width, self.pieces[index - 1] if index else None)
+        if found:
+            self.stack(look, found[0])
+        return bool(found)
 
     def stack(self, look: PageLook, first: int = 0) -> None:
         """Places the pieces from ``first`` on under each other."""
@@ -308,7 +319,7 @@ class TextFlow(Flow):
         self._frozen = first + len(closed)
         for parts, code in finished_code(self.pieces, first, ended):
             parts[0].code.parts = parts
-            self.tools.colours.finished(parts[0].code, fence_name(parts[0].block.info), code)
+            self._know(parts[0], code)
         first = min(first, self._apply_references(look, width))
         self.stack(look, first)
         return first
@@ -332,17 +343,23 @@ class TextFlow(Flow):
         else:
             piece = self._make(block)
         if whole and isinstance(piece, CodePiece):  # colours that are known count from the first time it is laid out
-            self.tools.colours.finished(piece.code, fence_name(block.info), whole)
+            self._know(piece, whole)
         if isinstance(piece, TextPiece | MathPiece | CodePiece | TablePiece):
             piece.update(block, open_=open_)
         piece.lay_out(look, width, before)
         return piece
 
+    def _know(self, piece: CodePiece, code: str) -> None:
+        """A block of code that begins with this part is whole."""
+        language = fence_name(piece.block.info)
+        self.tools.colours.finished(piece.code, language, code)
+        self.tools.drawings.finished(piece.code, language, code)
+
     def _make(self, block: Block) -> Piece:
         self._serial += 1
         key = f"{self.part.part_id}#{self._serial}"
         if block.kind == "code":
-            return CodePiece(key, block)
+            return CodePiece(key, block, self.tools.drawings)
         if block.kind == "table":
             return TablePiece(key, block, self.tools.parser, self._references)
         if block.kind == "math":

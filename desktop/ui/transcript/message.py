@@ -154,6 +154,17 @@ class Message(MessageText):
         parts += [TextPart(part_id, text, live=True) for part_id, text in late.items()]
         self.item = replace(self.item, parts=tuple(parts))
 
+    def lay_out_again(self, wanted: Callable[[Piece], bool]) -> bool:
+        """Lays out those pieces that are ``wanted``; returns whether there were any."""
+        frame = self.frame
+        if frame is None:
+            return False
+        width = self._inner(frame)[1]
+        found = [flow.lay_out_again(wanted, frame.look, width) for flow in self.flows or ()]
+        if any(found):
+            self.stack()
+        return any(found)
+
     def refresh(self) -> int | None:
         """Shows what was appended. Returns the y of the first pixel that changed, or None when nothing did."""
         if self.flows is None or self.frame is None:

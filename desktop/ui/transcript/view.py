@@ -221,6 +221,10 @@ class TranscriptView(InputArea):
             self.code_copied.emit(code)
         elif spot.kind in ("toggle", "more"):
             self._unfold(index, spot)
+        elif spot.kind == "shown":
+            how, _, key = spot.payload.partition(" ")
+            self._set_stick(False)
+            self.drawings.show_text(key, how == "text")
         else:
             self.act(message.item.message_id, spot.payload if spot.kind == "action" else spot.kind)
 

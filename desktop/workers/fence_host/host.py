@@ -1,4 +1,4 @@
-"""The methods of the fence host: ``colours`` of a code.
+"""The methods of the fence host: ``colours`` of a code, and the ``drawing`` of a diagram.
 
 It loads its libraries and then shuts itself in: from there on it can compute, read and write its pipes, and end.
 """
@@ -12,12 +12,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from desktop.domain.fences.colours import CODE_LONGEST, ColourSpans
-from desktop.workers.fence_host import colouring, limits
+from desktop.domain.fences.drawing import UNDRAWN, Drawing, to_plain
+from desktop.workers.fence_host import colouring, diagrams, limits
 from desktop.workers.fence_host.bounded import TimeUp, bounded, prepare
+from desktop.workers.fence_host.diagrams import NotDrawn
 from desktop.workers.hardening import bound_memory, harden, polling
 from desktop.workers.inside import CallError, WorkerCall, run
 from desktop.workers.serving import Idle, serve_shut_in
 
+DRAWS: Mapping[str, Callable[[str], Drawing]] = {"diagram": diagrams.drawn}
+"""By kind what draws it; raises NotDrawn."""
 SERVICE = "fence-host"
 VERSION = "1"
 IDLE = 120.0
@@ -34,7 +38,7 @@ class FenceHost:
 
     def methods(self) -> dict[str, Any]:
         """By name."""
-        return {"colours": self.colours}
+        return {"colours": self.colours, "drawing": self.drawing}
 
     async def colours(self, call: WorkerCall) -> Mapping[str, Any]:
         """Streams the spans of a code, whose pieces are the parts of the call; the value says whether its language is
@@ -49,6 +53,23 @@ class FenceHost:
         for at in range(0, len(packed), limits.PIECE):
             await call.emit({"spans": base64.b64encode(packed[at : at + limits.PIECE]).decode("ascii")})
         return {"known": True}
+
+    async def drawing(self, call: WorkerCall) -> Mapping[str, Any]:
+        """Streams the marks of what a source draws, whose pieces are the parts of the call; the value is what there is
+        to be told of all of it."""
+        source = "".join(str(part) for part in call.parts)
+        draw = DRAWS.get(str(call.params.get("kind", "")))
+        if draw is None:
+            raise CallError(UNDRAWN, "Nothing here draws that.")
+        async with self._working():
+            try:
+                with _bounded():
+                    drawing = draw(source)
+            except NotDrawn as why:
+                raise CallError(UNDRAWN, str(why)) from None
+        for at in range(0, len(drawing.marks), limits.MARKS):
+            await call.emit({"marks": [to_plain(mark) for mark in drawing.marks[at : at + limits.MARKS]]})
+        return {"width": drawing.width, "height": drawing.height, "kind": drawing.kind, "spoken": drawing.spoken}
 
     @contextlib.asynccontextmanager
     async def _working(self) -> Any:
@@ -69,9 +90,9 @@ def _bounded() -> Iterator[None]:
         with bounded(limits.CALL_S, limits.ENDS_S):
             yield
     except TimeUp:
-        raise CallError("fence.time", "It takes too long to read.") from None
+        raise CallError(UNDRAWN, "It takes too long to read.") from None
     except (MemoryError, RecursionError):
-        raise CallError("fence.large", "It takes more memory to read than it may.") from None
+        raise CallError(UNDRAWN, "It takes more memory to read than it may.") from None
 
 
 def main(launcher: str = "", program: str = "", idle: float = IDLE) -> None:
@@ -79,6 +100,7 @@ def main(launcher: str = "", program: str = "", idle: float = IDLE) -> None:
     harden()
     bound_memory(limits.MEMORY)
     colouring.load()
+    diagrams.load()
     prepare()
     host = FenceHost()
     served = (SERVICE, VERSION), host.methods(), host.idle, (launcher, program), idle

@@ -14,6 +14,7 @@ from weakref import WeakSet
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from desktop.domain.fences.colours import CodeRole, ColourSpans
+from desktop.domain.fences.drawing import Drawing, Undrawn
 from desktop.ui.transcript.colours.highlight import Span
 
 BUDGET = 0.003
@@ -47,14 +48,22 @@ class ColouredPart(Protocol):
 
 
 class CodeBlock:
-    """What the parts of one code block share: its colours, once they are known."""
+    """What the parts of one code block share: its colours and what it draws, once they are known."""
 
-    __slots__ = ("__weakref__", "colours", "key", "parts")
+    __slots__ = ("__weakref__", "as_text", "colours", "drawing", "drawing_key", "key", "parts")
 
     def __init__(self) -> None:
         self.key = ""
         self.colours: ColourSpans | None = None
         self.parts: Sequence[ColouredPart] = ()
+        self.drawing_key = ""
+        self.drawing: Drawing | Undrawn | None = None
+        self.as_text = False
+
+    @property
+    def drawn(self) -> Drawing | None:
+        """What is shown in the place of the code."""
+        return self.drawing if isinstance(self.drawing, Drawing) and not self.as_text else None
 
     def spans(self, start: int, end: int) -> list[Span] | None:
         """The colours of a part of it; None while they are not known, or where nothing is known of its language."""

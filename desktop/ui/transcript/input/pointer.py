@@ -14,6 +14,8 @@ from desktop.ui.transcript.selection import Place, word_around
 from desktop.ui.transcript.surface import Surface
 
 EDGE_TICK = 16
+LONGEST_TIP = 200
+"""Characters of a tip; a screen reader is given all."""
 """Milliseconds between two steps while a selection is dragged over the edge."""
 
 
@@ -91,7 +93,9 @@ class Pointer(QObject):
     def tip_at(self, point: QPointF) -> str:
         """Where a link leads, or what a spot does."""
         spot = self.spot_at(point)
-        return self.link_at(point).partition("\n")[0] or (spot[1].label if spot else "")
+        said = spot[1].label if spot else ""
+        short = said if len(said) <= LONGEST_TIP else f"{said[: LONGEST_TIP - 1]}…"
+        return self.link_at(point).partition("\n")[0] or short
 
     # -------------------------------------------------------------------------------------------------------- pressing
 

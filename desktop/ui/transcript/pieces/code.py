@@ -6,10 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
+from desktop.domain.fences.drawing import Drawing, Undrawn
 from desktop.ui.transcript.colours.finished import CodeBlock
 from desktop.ui.transcript.colours.highlight import fence_name, highlight, language_of
+from desktop.ui.transcript.drawings.shown import FenceDrawings
 from desktop.ui.transcript.markdown.model import Block
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
+from desktop.ui.transcript.pieces.drawn_code import PAD as DRAWN_PAD
+from desktop.ui.transcript.pieces.drawn_code import DrawnPlace, choice_spots, draw_choice, draw_picture, place_of
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.text import BlockPiece
 from desktop.ui.transcript.pieces.text_box import TextBox
@@ -40,10 +44,27 @@ class SideScroll:
 class CodePiece(BlockPiece):
     """One part of a code block. The first has the head, the last the foot."""
 
-    __slots__ = ("_copy", "_lead", "_look", "_width", "base", "before", "code", "last", "scroll", "state")
+    __slots__ = (
+        "_choice",
+        "_copy",
+        "_drawings",
+        "_lead",
+        "_look",
+        "_place",
+        "_why",
+        "_width",
+        "base",
+        "before",
+        "code",
+        "last",
+        "scroll",
+        "state",
+    )
 
-    def __init__(self, key: str, block: Block) -> None:
+    def __init__(self, key: str, block: Block, drawings: FenceDrawings) -> None:
         super().__init__(key, block)
+        self._drawings, self._place, self._choice = drawings, DrawnPlace(), list[Spot]()
+        self._why: TextBox | None = None
         self.scroll, self.code = SideScroll(), CodeBlock()
         self.before: CodePiece | None = None
         self.base = 0
@@ -64,21 +85,41 @@ class CodePiece(BlockPiece):
         if self.before is not None:
             self.scroll, self.code = self.before.scroll, self.before.code
             self.base = self.before.base + len(self.before.text) + len(block.glue)
-        self._width, self._look = width, look
+        self._width, self._look, self._why = width, look, None
         self.text = block.text
+        self.glue = block.glue if block.part else ""
+        left, pad = self.indent(look), look.px(12)
+        self._lay_out_head(look, width)
+        if self.code.drawn is not None:
+            self._lay_out_drawn(look, width - left - 2 * pad - 2)
+            return
         goes_on = bool(self.before) and not block.glue
         self._lead = min(self.before.boxes[0].box.end_x(), 9e6) if goes_on and self.before else 0.0
         box = self._box(look)
-        self.glue = block.glue if block.part else ""
         self.overlap = look.line("code") if goes_on else 0
-        left, pad = self.indent(look), look.px(12)
         top = 0 if self.before else look.px(HEAD) + 2 + look.px(PAD)
         self.boxes = [PlacedBox(box, left + pad + 1, top, 0)]
         self.boxes[0].room = width
         self.scroll.room = width - left - 2 * pad - 2
         self.scroll.widest = max(box.width, self.scroll.widest if self.before else 0.0)
-        copy_width = look.metrics("small", 500).horizontalAdvance("Copy") + look.px(38)
-        self._copy = QRectF(width - copy_width - look.px(5), look.px(4) + 1, copy_width, look.px(24))
+        self.finish(look, None)
+
+    def _lay_out_head(self, look: PageLook, width: float) -> None:
+        code = self.code
+        can_choose = isinstance(code.drawing, Drawing) and self.before is None
+        word = 0.0 if can_choose else look.metrics("small", 500).horizontalAdvance("Copy") + look.px(6)
+        room = word + look.px(32)
+        self._copy = QRectF(width - room - look.px(5), look.px(4) + 1, room, look.px(24))
+        right = self._copy.x() - look.px(8)
+        self._choice = choice_spots(look, self.key, code, right) if can_choose else []
+
+    def _lay_out_drawn(self, look: PageLook, room: float) -> None:
+        """The first part shows the drawing, the others have no room of their own; all keep their text."""
+        self.boxes, self.overlap, self.state = [], 0, ""
+        drawing = self.code.drawn
+        if drawing is not None and self.before is None:
+            self._place = place_of(drawing, look, room)
+            self.scroll.room, self.scroll.widest = room, self._place.size[0]
         self.finish(look, None)
 
     def _box(self, look: PageLook) -> TextBox:
@@ -98,7 +139,19 @@ class CodePiece(BlockPiece):
 
     def finish(self, look: PageLook, after: Piece | None) -> None:
         self.last = not (isinstance(after, CodePiece) and after.block.part)
-        self.height = int(self.boxes[0].y) + self.boxes[0].box.height + ((look.px(PAD) + 1) if self.last else 0)
+        if self.code.drawn is not None:
+            foot = look.px(HEAD) + 2 + 2 * look.px(DRAWN_PAD)
+            self.height = 0 if self.before else round(self._place.size[1]) + foot
+            return
+        self._why = self._lay_out_reason(look) if self.last and isinstance(self.code.drawing, Undrawn) else None
+        why = self._why.height + 2 * look.px(PAD) if self._why else 0
+        self.height = why + int(self.boxes[0].y) + self.boxes[0].box.height + ((look.px(PAD) + 1) if self.last else 0)
+
+    def _lay_out_reason(self, look: PageLook) -> TextBox:
+        assert isinstance(self.code.drawing, Undrawn)
+        box = TextBox(f"Not drawn. {self.code.drawing.reason}", look.style("small"))
+        box.lay_out(self._width - self.indent(look) - 2 * look.px(12))
+        return box
 
     def first(self) -> CodePiece:
         """The part with the head."""
@@ -110,7 +163,8 @@ class CodePiece(BlockPiece):
     def spots(self) -> Sequence[Spot]:
         if self.before is not None:
             return ()
-        return (Spot("copy", f"{self.key}/copy", self._copy, f"Copy {self.block.info or 'code'}", self.key),)
+        copy = Spot("copy", f"{self.key}/copy", self._copy, f"Copy {self.block.info or 'code'}", self.key)
+        return (*self._choice, copy)
 
     def draw(self, canvas: Canvas, origin: QPointF) -> None:
         look, left = canvas.look, self.indent(canvas.look)
@@ -120,28 +174,52 @@ class CodePiece(BlockPiece):
         frame = QRectF(origin.x() + left, origin.y() + cut, self._width - left, self.height - cut)
         first = self.before is None
         if frame.height() > 0:
-            canvas.frame(frame, "code-bg", "border", first, self.last)
+            shown = "surface" if self.code.drawn else "code-bg"
+            canvas.frame(frame, shown, "border", first, self.last or bool(self.code.drawn))
         if first:
             self._draw_head(canvas, frame, origin)
         painter = canvas.painter
+        if self._why is not None:
+            y = frame.bottom() - self._why.height - look.px(PAD)
+            canvas.line(frame.x() + 1, y - look.px(PAD), frame.width() - 2)
+            self._why.draw(painter, frame.x() + look.px(12), y, look.color("text-3"), canvas.clip)
         painter.save()
         painter.setClipRect(frame.adjusted(1, -cut, -1, 0), Qt.ClipOperation.IntersectClip)
+        drawing = self.code.drawn
+        if drawing is not None and first:
+            self._draw_drawing(canvas, drawing, frame)
         self.draw_boxes(canvas, QPointF(origin.x() - self.scroll.x, origin.y()))
         painter.restore()
-        if self.last and self.scroll.longest > 0:
+        if (first if drawing else self.last) and self.scroll.longest > 0:
             self._draw_bar(canvas, frame)
         del look
+
+    def _draw_drawing(self, canvas: Canvas, drawing: Drawing, frame: QRectF) -> None:
+        look, width = canvas.look, self._place.size[0]
+        room = self.scroll.room
+        left = frame.x() + look.px(12) + 1 + (max(0.0, (room - width) / 2) if width < room else -self.scroll.x)
+        top = frame.y() + look.px(HEAD) + 2 + look.px(DRAWN_PAD)
+        if canvas.marks:
+            canvas.painter.fillRect(QRectF(left, top, *self._place.size), look.color("selection"))
+        draw_picture(canvas, self._drawings, self.code.drawing_key, drawing, self._place, left, top)
 
     def _draw_head(self, canvas: Canvas, frame: QRectF, origin: QPointF) -> None:
         look = canvas.look
         language = fence_name(self.block.info)
+        if isinstance(self.code.drawing, Drawing):
+            language = f"{language}, drawn"
+        if self.code.drawn:
+            canvas.head(QRectF(frame.x() + 1, frame.y() + 1, frame.width() - 2, look.px(HEAD)), "code-bg")
         head = QRectF(frame.x() + look.px(12), frame.y() + 1, frame.width() / 2, look.px(HEAD))
         canvas.words(language, head, "small", "text-2")
         canvas.line(frame.x() + 1, frame.y() + look.px(HEAD) + 1, frame.width() - 2)
-        spot = self.spots()[0]
+        spot = self.spots()[-1]
         canvas.hover_fill(spot, origin)
         rect = spot.rect.translated(origin)
         canvas.glyph("copy", "text-2", rect.x() + look.px(8), rect.y() + look.px(4), 16)
+        if self._choice:
+            draw_choice(canvas, self._choice, origin, self.code.as_text)
+            return
         canvas.words("Copy", rect.adjusted(look.px(29), 0, 0, 0), "small", "text-2", 500)
 
     def _draw_bar(self, canvas: Canvas, frame: QRectF) -> None:
@@ -168,6 +246,11 @@ class CodePiece(BlockPiece):
         opener = f"```{self.block.info}\n" if self.before is None and whole else ""
         closer = "\n```" if self.last and whole and (opener or self.before is not None) else ""
         return opener + self.text[start:end] + closer
+
+
+def code_of(piece: Piece) -> CodeBlock | None:
+    """The block of code that a piece is a part of."""
+    return piece.code if isinstance(piece, CodePiece) else None
 
 
 def finished_code(pieces: Sequence[Piece], first: int, ended: bool) -> Iterator[tuple[Sequence[CodePiece], str]]:

@@ -1,0 +1,125 @@
+"""The drawings of one page: asked for once a fence is whole, painted in another thread, shown as drawing or as text."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Protocol
+from weakref import WeakSet
+
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
+from PySide6.QtGui import QImage
+
+from desktop.domain.fences.drawing import Drawing, DrawingKind, Undrawn
+from desktop.ui.theme import Theme
+from desktop.ui.transcript.colours.finished import CodeBlock
+from desktop.ui.transcript.drawings.painting import PaintLook, paint
+
+DRAWN: dict[str, DrawingKind] = {
+    "mermaid": "diagram",
+    "mmd": "diagram",
+    "vega-lite": "chart",
+    "vegalite": "chart",
+    "vega": "chart",
+    "chart": "chart",
+}
+"""What a fence of this name is drawn as."""
+KEPT_POINTS = 40_000_000
+"""Points of painted pictures that are kept."""
+TOGETHER = 30
+"""Milliseconds within which what has come is shown together."""
+RunInThread = Callable[[Callable[[], Any], Callable[[Any], None]], None]
+
+
+class DrawingSource(Protocol):
+    """Who knows the drawings (``FencesViewModel`` of the presenter)."""
+
+    @property
+    def drawn(self) -> SignalInstance: ...
+    def key(self, language: str, code: str) -> str: ...
+    def drawing(self, key: str, kind: DrawingKind, source: str) -> Drawing | Undrawn | None: ...
+
+
+class FenceDrawings(QObject):
+    """``changed``: these blocks of code have another look now; ``painted``: a picture has come."""
+
+    changed = Signal(object)
+    painted = Signal()
+
+    def __init__(self, run_in_thread: RunInThread, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._run = run_in_thread
+        self._source: DrawingSource | None = None
+        self._blocks: dict[str, WeakSet[CodeBlock]] = {}
+        self._as_text: set[str] = set()
+        self._pictures: OrderedDict[tuple[str, str, float, float], QImage] = OrderedDict()
+        self._painting: set[tuple[str, str, float, float]] = set()
+        self._late: set[CodeBlock] = set()
+        self._timer = QTimer(self, singleShot=True, interval=TOGETHER)
+        self._timer.timeout.connect(self._tell)
+
+    def set_source(self, source: DrawingSource) -> None:
+        """Who knows the drawings; without one a fence stays its text."""
+        self._source = source
+        source.drawn.connect(self._arrived)
+
+    def finished(self, block: CodeBlock, language: str, code: str) -> None:
+        """A fence is whole: its drawing, now or later."""
+        kind = DRAWN.get(language.casefold())
+        if self._source is None or kind is None:
+            return
+        key = self._source.key(kind, code)
+        if key == block.drawing_key:
+            return
+        block.drawing_key, block.as_text = key, key in self._as_text
+        self._blocks.setdefault(key, WeakSet()).add(block)
+        block.drawing = self._source.drawing(key, kind, code)
+        if block.drawing is not None and block.parts:
+            self._later(block)
+
+    def show_text(self, key: str, as_text: bool) -> None:
+        """A person wants to see a fence as it is written, or as it is drawn."""
+        (self._as_text.add if as_text else self._as_text.discard)(key)
+        blocks = list(self._blocks.get(key, ()))
+        for block in blocks:
+            block.as_text = as_text
+        self.changed.emit(blocks)
+
+    def picture(self, key: str, drawing: Drawing, theme: Theme, scale: float, ratio: float) -> QImage | None:
+        """A painted drawing; None while it is being painted."""
+        wanted = (key, f"{theme.mode} {theme.hex('text')} {theme.hex('border')}", round(scale, 4), ratio)
+        found = self._pictures.get(wanted)
+        if found is not None:
+            self._pictures.move_to_end(wanted)
+        elif wanted not in self._painting:
+            self._painting.add(wanted)
+            look = PaintLook.of(theme)
+            self._run(lambda: paint(drawing, look, scale, ratio), lambda image: self._keep(wanted, image))
+        return found
+
+    def _keep(self, wanted: tuple[str, str, float, float], image: Any) -> None:
+        self._painting.discard(wanted)
+        if not isinstance(image, QImage):
+            return
+        self._pictures[wanted] = image
+        while len(self._pictures) > 1 and sum(_points(one) for one in self._pictures.values()) > KEPT_POINTS:
+            self._pictures.popitem(last=False)
+        self.painted.emit()
+
+    def _arrived(self, key: str, drawing: Drawing | Undrawn) -> None:
+        for block in self._blocks.get(key, ()):
+            block.drawing = drawing
+            self._later(block)
+
+    def _later(self, block: CodeBlock) -> None:
+        self._late.add(block)
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _tell(self) -> None:
+        late, self._late = list(self._late), set()
+        self.changed.emit(late)
+
+
+def _points(image: QImage) -> int:
+    return image.width() * image.height()
