@@ -436,7 +436,7 @@ def _undoing() -> ChatPage:
     page = _changed("c2")
     page.resize(1280, 800)
     page.show()
-    page._show_undo(change_shots.preview())
+    page._changes.ask(change_shots.preview())
     return page
 
 

@@ -11,11 +11,11 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.approval.permission import PermissionRequest
-from desktop.domain.files.undo import UndoPreview
 from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.common.exporting import file_name
 from desktop.ui.chat.cards import open_link
+from desktop.ui.chat.changes import ChangesBeside
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.documents import DocumentBeside
 from desktop.ui.chat.edge import EdgeChip
@@ -33,16 +33,12 @@ from desktop.ui.widgets.dialogs.toast import Toast
 from desktop.ui.widgets.scaling import Row
 
 if TYPE_CHECKING:
-    from desktop.ui.changes import preview as undo_preview
     from desktop.ui.chat import context_card, context_popover
     from desktop.ui.trace.panel import TracePanel
 else:
-    undo_preview = lazy_module("desktop.ui.changes.preview")
     context_card = lazy_module("desktop.ui.chat.context_card")
     context_popover = lazy_module("desktop.ui.chat.context_popover")
 
-CHANGE = "change:"
-"""Begins the token of a toast that tells of a change."""
 NARROW = 840
 """Below this width of the page (at 100 %) the list of threads folds away."""
 
@@ -114,6 +110,7 @@ class ChatPage(QWidget):
         self._room.hide()
         row.addWidget(self._room)
         self.side = SidePanels(self, models.trace, models.run_tree, self.first_focus, changes=models.changes)
+        self._changes = ChangesBeside(models.changes, self.side, self.toast)
         self._documents = DocumentBeside(models, self.side, self.toast)
         self.pane.foot.installEventFilter(self)
         self._connect()
@@ -172,10 +169,6 @@ class ChatPage(QWidget):
         side.activity_wanted.connect(lambda tool: self.activity_wanted.emit(self._models.chat.thread_id, tool))
         side.request_wanted.connect(self._show_request)
         side.thread_wanted.connect(self.thread_wanted)
-        changes = self._models.changes
-        changes.told.connect(self._tell_change)
-        changes.previewed.connect(self._show_undo)
-        self.toast.undone.connect(self._undo_told)
 
     def first_focus(self) -> QWidget:
         """Keys go to the composer."""
@@ -257,10 +250,7 @@ class ChatPage(QWidget):
 
     def undo(self) -> None:
         """Show what was changed, with the newest call that can be undone."""
-        self.side.show(CHANGES, keys=True)
-        if self.side.changes is not None:
-            self.side.changes.choose_last()
-            self.side.changes.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
+        self._changes.choose_last()
 
     def show_trace(self, is_open: bool) -> None:
         """The trace beside the thread, or nothing."""
@@ -275,18 +265,6 @@ class ChatPage(QWidget):
         self.pane.header.show_side(name)
         self._place()
         self.side_changed.emit(name)
-
-    def _tell_change(self, words: str, change_id: str) -> None:
-        """What was written or undone; it can be taken back from here for a while, and for ever in the changes."""
-        label = "Undo the undo" if words.startswith("Undone") else "Undo"
-        self.toast.say(words, f"{CHANGE}{change_id}" if change_id else "", label=label, stays="toast-undo")
-
-    def _undo_told(self, token: str) -> None:
-        if token.startswith(CHANGE):
-            self._models.changes.undo_calls([token.removeprefix(CHANGE)])
-
-    def _show_undo(self, preview: UndoPreview) -> None:
-        undo_preview.UndoDialog(self.window(), self._models.changes, preview).open()
 
     def _show_card(self, call_id: str) -> None:
         if self.side.is_over:
