@@ -62,6 +62,8 @@ OPTIONS = frozenset(
 """What of a request's settings reaches the library, whatever is made of them."""
 EXTRA = frozenset({"api_version", "aws_region_name", "organization"})
 _STOPS = {"length": "length", "max_tokens": "length", "tool_calls": "tool_calls", "function_call": "tool_calls"}
+_FILTERED = frozenset({"content_filter", "refusal"})
+"""Ends that are no end of what was to be said."""
 
 T = TypeVar("T")
 
@@ -325,6 +327,9 @@ def _stop_reason(reason: str, answer: StreamedAnswer) -> str:
         return "tool_calls" if answer.calls.full else "length"
     if not reason:
         raise CallError("model.stream_cut", "", {})
+    if reason in _FILTERED:
+        said = "its filter of contents ended the answer"
+        raise CallError("model.bad_request", said, {"detail": said})
     if reason in _STOPS:
         return _STOPS[reason]
     return "tool_calls" if answer.calls.finish() else "end"

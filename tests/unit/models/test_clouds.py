@@ -103,6 +103,18 @@ async def test_an_answer_at_the_output_limit_is_reported_as_length(
     assert (end.stop_reason, end.usage) == ("length", None)
 
 
+@pytest.mark.parametrize(("cloud", "reason"), [("gemini", "SAFETY"), ("azure", "content_filter")])
+@pytest.mark.spec("R-SEC-6")
+async def test_an_answer_that_a_filter_ended_is_told_to_be_one(
+    host: ChildProcess, provider: ProviderSpace, cloud: str, reason: str
+) -> None:
+    provider.steps({"text": "Half an ans"}, {"finish": reason})
+    error, items = await failing(over(host, provider, cloud), asked(cloud))
+    assert isinstance(error, errors.ModelBadRequest)
+    assert "its filter of contents ended the answer" in str(error)
+    assert text(items) == "Half an ans"
+
+
 @every_cloud
 async def test_a_tool_result_goes_back_in_the_providers_form(
     host: ChildProcess, provider: ProviderSpace, cloud: str

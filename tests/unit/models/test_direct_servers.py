@@ -63,6 +63,11 @@ BROKEN = ["error", "ModelStreamBroken"]
 STREAMS: dict[str, tuple[bytes, list[Any]]] = {
     "lines that end as on Windows": (GREETING.replace(b"\n", b"\r\n"), GREETED),
     "lines that end in a return": (GREETING.replace(b"\n", b"\r"), GREETED),
+    "a mark of byte order": (b"\xef\xbb\xbf" + GREETING, GREETED),
+    "a filter as the reason": (
+        words("a") + piece({}, "content_filter") + DONE,
+        [["text", "a"], ["error", "ModelBadRequest"]],
+    ),
     "no space behind the colon": (GREETING.replace(b"data: ", b"data:"), GREETED),
     "comments that keep the connection alive": (b": PROCESSING\n\n".join([b"", words("a"), STOP, DONE]), said("a")),
     "names and numbers of events": (b"event: m\nid: 3\nretry: 5\n" + words("a") + STOP + DONE, said("a")),
@@ -221,6 +226,14 @@ async def test_an_error_in_a_good_answer_is_told_in_the_words_of_the_server(
         assert [item for item in items if item[0] == "text"] == ([["text", "a"]] if before else [])
     assert items[-1][:2] == ["error", kind]
     assert quoted in items[-1][2]
+
+
+@pytest.mark.spec("R-SEC-6")
+async def test_a_page_in_the_place_of_an_answer_is_called_no_answer(
+    host: ChildProcess, provider: ProviderSpace
+) -> None:
+    ((_, kind, said, _),) = await answered(host, provider, b"<html>Sign in to this network</html>\n", "text/html")
+    assert (kind, said.partition(": ")[2]) == ("ModelBadRequest", "it is not in OpenAI's format.")
 
 
 async def test_a_server_that_does_not_stream_is_understood(host: ChildProcess, provider: ProviderSpace) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+
 
 class EventReader:
     """Puts the data of events together. Whole lines go in, however they are cut into pieces."""
@@ -9,6 +11,7 @@ class EventReader:
     def __init__(self) -> None:
         self._data: list[bytes] = []
         self._after_return = False
+        self._begun = False
 
     def feed(self, lines: bytes) -> list[bytes]:
         """The data of those events that are complete now."""
@@ -16,6 +19,8 @@ class EventReader:
             lines = lines[1:]  # the other half of a line's end
         if not lines:
             return []
+        if not self._begun:
+            self._begun, lines = True, lines.removeprefix(codecs.BOM_UTF8)
         self._after_return = lines.endswith(b"\r")
         found: list[bytes] = []
         for line in lines.splitlines():

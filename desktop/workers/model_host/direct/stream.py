@@ -96,7 +96,10 @@ class DirectStream:
         self._over = True
         if self._whole is not None:
             return [b"".join((*self._whole, self._answer.last()))]
-        return (*self._events.feed(self._answer.last()), *self._events.rest())
+        found = (*self._events.feed(self._answer.last()), *self._events.rest())
+        if not found and not self._came and self._answer.is_page:
+            raise self._broken()
+        return found
 
     def _read(self, events: Sequence[bytes], found: list[ChatDelta]) -> None:
         for event in self._values(events):

@@ -37,7 +37,7 @@ LOST = (aiohttp.ClientError, ConnectionError, OSError)
 
 class WebAnswer:
     """The answer to a request: its status and headers, and its body in whole lines. ``is_plain``: it is one piece of
-    JSON and no stream of events."""
+    JSON and no stream of events; ``is_page``: it says that it is a page, as that of a network that wants a sign-in."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
@@ -47,7 +47,8 @@ class WebAnswer:
             response.close()
             raise AnswerRefused("model.redirected", place(str(response.url), self.headers.get("location", "")))
         self._packing = inflaters(self.headers.get("content-encoding", ""))
-        self.is_plain = self.headers.get("content-type", "").startswith("application/json")
+        kind = self.headers.get("content-type", "")
+        self.is_plain, self.is_page = kind.startswith("application/json"), kind.startswith("text/html")
         self._lines = LineGuard(events=not self.is_plain)
         self._since = 0
         self._read_at = 0.0
