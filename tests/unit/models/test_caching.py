@@ -1,5 +1,6 @@
 """Cache marks over a real host, and what a provider with a cache counts then."""
 
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -29,6 +30,8 @@ WIRES: dict[str, tuple[str, str, str]] = {
     "anthropic": ("anthropic", "claude-sonnet-4-5", ""),
     "bedrock": ("bedrock", CLAUDE, ""),
     "openrouter": ("openrouter", "anthropic/claude-sonnet-4.5", "/api/v1"),
+    "nova": ("bedrock", "us.amazon.nova-pro-v1:0", ""),
+    "gemini": ("openrouter", "google/gemini-2.5-pro", "/api/v1"),
 }
 SYSTEM = "You look after tide gauges. " * 300
 TOOLS = tuple(
@@ -134,6 +137,46 @@ async def test_at_openrouter_claude_is_marked_in_the_texts_and_gpt_not_at_all(
     gpt = request("openrouter/openai/gpt-4o", messages, system=SYSTEM, tools=TOOLS)
     await collect(models, gpt)
     assert not marks(provider.requests()[-1]["body"])
+
+
+@pytest.mark.spec("R-MOD-3")
+async def test_amazons_own_models_are_marked_behind_texts_only(host: ChildProcess, provider: ProviderSpace) -> None:
+    """They refuse the whole request otherwise: behind a tool, a tool's result or a picture."""
+    models = over(host, provider, "nova")
+    seen = ChatMessage("user", (TextBlock("What is this?"), ImageBlock("image/png", "aGVsbG8=" * 9, "a.png")))
+    windows = [*rounds(3), [seen], [*list(rounds(3))[-1], user_message("And now?")]]
+    for messages, note in itertools.product(windows, ("", "It is noon.")):
+        await collect(models, asked("nova", messages, note=note))
+        body = provider.requests()[-1]["body"]
+        assert "cachePoint" not in json.dumps(body["toolConfig"])
+        before = [
+            list(content[at - 1]) if at else []
+            for content in (body["system"], *(one["content"] for one in body["messages"]))
+            for at, block in enumerate(content)
+            if "cachePoint" in block
+        ]
+        assert before
+        assert all(kinds == ["text"] for kinds in before)
+
+
+@pytest.mark.spec("R-MOD-3")
+async def test_of_gemini_at_openrouter_one_mark_moves_only_when_there_is_much_more(
+    host: ChildProcess, provider: ProviderSpace
+) -> None:
+    """What stands before it is bought anew with each move, and is read until then."""
+    models = over(host, provider, "gemini")
+    before: list[tuple[int, str]] = []
+    for number, messages in enumerate(rounds(30)):
+        await collect(models, asked("gemini", messages, note=f"Round {number}."))
+        sent = provider.requests()[-1]["body"]["messages"]
+        marked = [at for at, one in enumerate(sent) if "cache_control" in json.dumps(one)]
+        assert len(marked) <= 1
+        before += [(at, json.dumps(sent[: at + 1]).partition("cache_control")[0]) for at in marked]
+    places = [at for at, _ in before]
+    assert 25 <= len(before) <= 30, "from where it is long enough"
+    assert places == sorted(places)
+    assert 3 <= len(set(places)) <= 6
+    assert len(set(before)) == len(set(places)), "what stands before the mark is the same until it moves"
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -4,6 +4,10 @@ Claude and Gemini at OpenRouter. Everyone else finds out by themselves.
 A provider reads tools, then the system text, then the messages, and takes from its cache the longest marked beginning
 that it has seen a while ago. So the ends of these three are marked, and the end of the messages as they were a round
 before: what a round adds may be more than a provider looks back over.
+
+Two others take less. Amazon's own models refuse a request with a mark behind anything but a text, such as a tool's
+result. Of Gemini at OpenRouter the last mark alone counts, and what it marks is bought anew wherever it moves: it moves
+only once there is half as much again.
 """
 
 from __future__ import annotations
@@ -20,6 +24,8 @@ SHORTEST = 1024
 SMALLEST_TOKEN = 3
 """Characters of a token, so that an estimate is rather too high: a mark that is of no use costs nothing."""
 MARK = {"type": "ephemeral"}
+SHORTEST_ANCHOR, GROWTH = 4096, 1.5
+"""Tokens of the shortest beginning that Gemini keeps, and by how much more there is before the mark moves."""
 _BEDROCK = frozenset({"bedrock", "bedrock_access_key"})
 _AT_OPENROUTER = ("claude", "gemini")
 
@@ -36,7 +42,12 @@ def mark(made: Wire, provider: str, row: Mapping[str, Any], *, noted: bool = Fal
     behind = 1 if noted else 0
     if noted and _is_note(made["messages"][last]):
         last, behind = last - 1, 0
+    if provider == "openrouter" and not claude:
+        _mark_anchor(made, last, behind)
+        return
     places = _places(made, last, with_tools=claude and provider != "openrouter")
+    if not claude and provider in _BEDROCK:
+        places = [at for at in places if _ends_in_text(made["messages"][at], behind if at == last else 0)]
     size = 0
     sizes = {}
     for key, part in (("tools", made.get("tools") or ()), *enumerate(made["messages"])):
@@ -55,6 +66,32 @@ def _wants_marks(model: str, provider: str, row: Mapping[str, Any], *, claude: b
     if provider in _BEDROCK:
         return row.get("supports_prompt_caching") is True or (claude and not row)
     return provider == "openrouter" and any(name in model for name in _AT_OPENROUTER)
+
+
+def _mark_anchor(made: Wire, last: int, behind: int) -> None:
+    """One mark, at the first message at which the beginning is as long as the longest step that it has reached."""
+    sizes: list[int] = []
+    for part in (made.get("tools") or (), *made["messages"][: last + 1]):
+        sizes.append((sizes[-1] if sizes else 0) + (len(json.dumps(part, ensure_ascii=False)) if part else 0))
+    step = float(SHORTEST_ANCHOR * SMALLEST_TOKEN)
+    if sizes[-1] < step:
+        return
+    while sizes[-1] >= step * GROWTH:
+        step *= GROWTH
+    for at, message in enumerate(made["messages"][: last + 1]):
+        own = behind if at == last else 0
+        if sizes[at + 1] >= step and message["role"] in ("user", "tool") and _ends_in_text(message, own, tools=True):
+            made["messages"][at] = _marked(message, own)
+            return
+
+
+def _ends_in_text(message: Wire, behind: int, *, tools: bool = False) -> bool:
+    """Whether a mark would stand behind a text; ``tools``: one that a tool gave is a text like others."""
+    content = message["content"]
+    if message["role"] == "tool":
+        return tools and bool(content)
+    at = len(content) - 1 - behind if isinstance(content, list) else 0
+    return bool(content) if not isinstance(content, list) else at >= 0 and content[at].get("type") == "text"
 
 
 def _is_note(message: Wire) -> bool:
