@@ -7,6 +7,8 @@ checked: a history is messages, a strategy only chooses among those that there a
 
 from __future__ import annotations
 
+import json
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +19,7 @@ from desktop.domain.ids import AgentId
 from desktop.domain.messages import (
     Block,
     ChatMessage,
+    ReasoningBlock,
     TextBlock,
     ToolCallBlock,
     ToolResultBlock,
@@ -26,6 +29,8 @@ from desktop.domain.messages import (
 from desktop.domain.runs.agent import SHRINK_RESULTS, CompactionStrategy
 
 MAX_MESSAGES = 10_000
+THOUGHTS_KEPT, THOUGHTS_MAX = 64, 8_000_000
+"""Answers whose thinking is kept for providers that are skills, and characters of it."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "str": (str,),
     "bool": (bool,),
@@ -78,6 +83,36 @@ class SkillStrategy:
         if not isinstance(kept, list) or not all(type(at) is int and 0 <= at < len(messages) for at in kept):
             raise ToolFailure(f"The strategy {self.name} has to give the indexes of the messages that stay.")
         return [messages[at] for at in sorted(set(kept))]
+
+
+class KeptThinking:
+    """What the run's model thought before calls that a skill made for it: the skill gets the calls as plain data, and
+    the thinking goes back with them when they are told again just as they were (R-MOD-4). No skill reads it."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, ChatMessage] = OrderedDict()
+        self._sizes: dict[str, int] = {}
+
+    def keep(self, answer: ChatMessage) -> None:
+        """Remember an answer with calls whose thinking its maker may get again; the oldest ones are forgotten."""
+        thoughts = [block for block in answer.blocks if isinstance(block, ReasoningBlock) and block.goes_back]
+        if not (thoughts and answer.tool_calls):
+            return
+        key = _said_of(answer)
+        self._kept[key] = answer
+        self._sizes[key] = sum(len(block.text) + len(block.sealed) for block in thoughts)
+        while len(self._kept) > THOUGHTS_KEPT or sum(self._sizes.values()) > THOUGHTS_MAX:
+            del self._sizes[self._kept.popitem(last=False)[0]]
+
+    def put_back(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        """The messages, answers that are known with all that was in them."""
+        return [self._kept.get(_said_of(one), one) if one.role == "assistant" else one for one in messages]
+
+
+def _said_of(answer: ChatMessage) -> str:
+    """An answer as a skill is given it."""
+    made = [[call.call_id, call.tool, dict(call.arguments or {})] for call in answer.tool_calls]
+    return json.dumps([answer.text, made], sort_keys=True, default=str)
 
 
 def strategies_of(names: Sequence[str], call: CallSkill) -> tuple[CompactionStrategy, ...]:

@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from desktop.agents.loop.retry import RetryPolicy
+from desktop.agents.skill.history import KeptThinking
 from desktop.agents.skill.offers import Offers
 from desktop.agents.skill.settings import named_model
 from desktop.domain.code import CodeEngine
@@ -107,6 +108,8 @@ class Host:
     asked: Callable[[bool], None] = lambda _answered: None
     """Hears of questions that a provider puts to the model itself: False before, when it may raise LimitReached, True
     when there is an answer."""
+    thinking: KeptThinking = field(default_factory=KeptThinking)
+    """What the model thought in answers to such questions."""
     summaries: Callable[[], bool] = lambda: False
     """Whether older messages are summarised."""
     live: LiveRuns | None = None

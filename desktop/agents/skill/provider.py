@@ -348,14 +348,14 @@ async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
     host.asked(False)
     host.budget.check()
     whole = ModelRequest(host.model, (), str(args.get("system") or ""), _schemas(args.get("tools")), host.request)
-    request = replace(
-        whole, messages=tuple(_within_window(host, call, whole, messages_from_plain(args.get("messages"))))
-    )
+    told = host.thinking.put_back(messages_from_plain(args.get("messages")))
+    request = replace(whole, messages=tuple(_within_window(host, call, whole, told)))
     answer = await _asked(host, request, call.meta)
     message = answer.message
     host.budget.consume(message.usage, estimate=estimate_of(request, message, host.token_scale(request.model)))
     if answer.error is not None:
         raise answer.error
     host.asked(True)
+    host.thinking.keep(message)
     calls = [{"id": one.call_id, "tool": one.tool, "args": one.arguments} for one in message.tool_calls]
     return {"text": message.text, "calls": calls, "stopReason": message.stop_reason, **_usage_of(message)}

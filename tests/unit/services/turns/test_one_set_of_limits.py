@@ -12,6 +12,7 @@ import pytest
 
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ToolFailure
+from desktop.domain.messages import ReasoningBlock
 from desktop.domain.runs.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.definitions.book import AgentBook
@@ -143,3 +144,35 @@ async def test_a_provider_that_does_not_heed_the_end_of_the_budget_is_ended_wher
         (end,) = w.ends()
         assert end.reason == "budget"
         assert "max_tokens 80,000" in end.detail or "max_tokens 80000" in end.detail
+
+
+@WHERE
+@pytest.mark.spec("R-MOD-4")
+async def test_what_the_model_thought_goes_back_with_the_calls_that_a_provider_makes_for_it(
+    tmp_path: Path, where: str
+) -> None:
+    given: list[Any] = []
+
+    async def provider(ctx: Any, _args: Any) -> str:
+        said = await ctx.manager.invoke("model-ask", ASK)
+        given.append(said)
+        made = {"role": "assistant", "text": said["text"], "calls": said["calls"]}
+        result = {"role": "tool", "callId": said["calls"][0]["id"], "tool": "look", "text": "seen"}
+        await ctx.manager.invoke("model-ask", {"messages": [*ASK["messages"], made, result]})
+        altered = {**made, "calls": [{**said["calls"][0], "args": {"at": "elsewhere"}}]}
+        await ctx.manager.invoke("model-ask", {"messages": [*ASK["messages"], altered, result]})
+        return "over"
+
+    thinks = [
+        {"reasoning": "I look."},
+        {"sealed": "SEALED"},
+        {"text": "So."},
+        *calls("look", {"at": "it"}, call_id="c1", unoffered=True),
+    ]
+    answers = [thinks, says("first"), says("second"), says("end")]
+    async with worked_on(tmp_path, where, provider, answers, "{agent: agent-mine}") as (w, model):
+        await w.ask(await w.thread(), "go")
+        asked = [one for one in model.requests if one.messages[0].text == "x" and len(one.messages) == 3]
+    thoughts = [[block for block in one.messages[1].blocks if isinstance(block, ReasoningBlock)] for one in asked]
+    assert [[(block.text, block.sealed) for block in found] for found in thoughts] == [[("I look.", "SEALED")], []]
+    assert "SEALED" not in str(given), "no skill reads it"
