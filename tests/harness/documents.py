@@ -168,16 +168,27 @@ def form(commands: str, head: str = "") -> str:
 
 def open_text(body: str, automatic: str = "") -> bytes:
     """An OpenDocument text: paragraphs and styles as XML."""
-    spaces = " ".join(
-        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-        for name in ("office", "text", "style", "table")
+    return open_document("text", body, automatic)
+
+
+def open_document(kind: str, body: str, automatic: str = "", styles: str = "") -> bytes:
+    """A file of OpenDocument, of kind ``text``, ``spreadsheet`` or ``presentation``; ``styles`` are its own file's."""
+    names = ("office", "text", "style", "table", "presentation")
+    spaces = " ".join(f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in names)
+    spaces += (
+        ' xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
+        ' xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"'
+        ' xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0"'
+        ' xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/"'
     )
     content = (
-        f"<office:document-content {spaces} xmlns:xlink='http://www.w3.org/1999/xlink' "
-        f"xmlns:dc='http://purl.org/dc/elements/1.1/'><office:automatic-styles>{automatic}</office:automatic-styles>"
-        f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
+        f"<office:document-content {spaces}><office:automatic-styles>{automatic}</office:automatic-styles>"
+        f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
     )
-    return packed({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content})
+    files: dict[str, str | bytes] = {"mimetype": f"application/vnd.oasis.opendocument.{kind}", "content.xml": content}
+    if styles:
+        files["styles.xml"] = f"<office:document-styles {spaces}>{styles}</office:document-styles>"
+    return packed(files)
 
 
 def book(chapters: Sequence[str], title: str = "A book") -> bytes:

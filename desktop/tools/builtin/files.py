@@ -40,7 +40,7 @@ READ_FILE = ToolSpec(
     alias="read_file",
     description=(
         "Read a text file (UTF-8, or UTF-16 with its mark), whole or a range of lines; or a PDF, Word, Excel, "
-        "PowerPoint, OpenDocument text or EPUB file as Markdown; or see a picture (PNG, JPEG, GIF, WebP, AVIF, TIFF, "
+        "PowerPoint, OpenDocument or EPUB file as Markdown; or see a picture (PNG, JPEG, GIF, WebP, AVIF, TIFF, "
         "BMP). Relative paths start in the workspace. Long files "
         "come in parts: pass what the end of a part names as offset, and as pages, to go on."
     ),

@@ -36,7 +36,7 @@ _ENDS = {
 ADVICE: Mapping[str, str] = {
     "document.password": "Attach it, or open it in the chat: its password is asked for there.",
     "document.wrong_password": "Try again: capitals count.",
-    "document.unknown": "Save it as PDF, Word, Excel, PowerPoint, OpenDocument text, EPUB, HTML or CSV.",
+    "document.unknown": "Save it as PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, HTML or CSV.",
     "document.broken": "Get it again from where it came from, or open it in its own program and save it anew.",
     "document.died": "Open it in its own program and save it anew, or as PDF.",
 }

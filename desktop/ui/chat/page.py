@@ -22,7 +22,7 @@ from desktop.ui.chat.edge import EdgeChip
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.projects import ProjectChip
-from desktop.ui.chat.side import AGENTS, CHANGES, DOCUMENT, TRACE, SidePanels
+from desktop.ui.chat.side import AGENTS, CHANGES, TRACE, SidePanels
 from desktop.ui.chat.thread_pane import ThreadPane
 from desktop.ui.chat.threads.pane import ThreadList
 from desktop.ui.chat.variables import Variables
@@ -226,11 +226,7 @@ class ChatPage(QWidget):
 
     def begin_find(self) -> None:
         """Search the page, or the trace or the document while the keys are there (Ctrl+F)."""
-        if self.side.shown == TRACE and self.trace is not None and self.side.has_keys:
-            self.trace.begin_find()
-        elif self.side.shown == DOCUMENT and self.side.document is not None and self.side.has_keys:
-            self.side.document.begin_find()
-        else:
+        if not self.side.begin_find():
             self.pane.find_bar.begin()
 
     def toggle_trace(self) -> None:

@@ -156,6 +156,13 @@ class SidePanels(QObject):
         else:
             self._pool.run(lambda: load(_MODULES[name]), built)
 
+    def begin_find(self) -> bool:
+        """Find in what has the keys; False: they are elsewhere, or nothing can be found there."""
+        panel = {TRACE: self.trace, DOCUMENT: self.document}.get(self.shown) if self.has_keys else None
+        if panel is not None:
+            panel.begin_find()
+        return panel is not None
+
     def toggle(self, name: str) -> None:
         """Show it, with the keys in it; or nothing, if it shows."""
         self.show("" if self.shown == name else name, keys=True)

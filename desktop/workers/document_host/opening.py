@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from desktop.domain.loading.lazy import lazy_module
 from desktop.workers.document_host import charsets
-from desktop.workers.document_host.open_text import OpenText
+from desktop.workers.document_host.open_document.sheets import OpenSheets
+from desktop.workers.document_host.open_document.slides import OpenSlides
+from desktop.workers.document_host.open_document.text import OpenText
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.pdf import Pdf
 from desktop.workers.document_host.plain import Book, HtmlPage, Notebook, TextTable
@@ -24,11 +26,8 @@ else:
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEAD = 1024
-_OPEN = {
-    "spreadsheet": "an OpenDocument spreadsheet; save it as .xlsx",
-    "presentation": "an OpenDocument presentation; save it as .pptx or .pdf",
-    "graphics": "an OpenDocument drawing; save it as .pdf",
-}
+_OPEN = {"text": OpenText, "spreadsheet": OpenSheets, "presentation": OpenSlides}
+"""By the kind that the file says."""
 _OFFICE = {"document": WordDocument, "workbook": Workbook, "presentation": Slides}
 """By the outermost element of the main part."""
 
@@ -64,10 +63,11 @@ def _packed(package: Package) -> DocumentFile:
         mime = package.read("mimetype")[:200].decode("ascii", "replace").strip()
         if mime == "application/epub+zip":
             return Book(package)
-        if mime.startswith("application/vnd.oasis.opendocument.text"):
-            return OpenText(package)
-        found = next((words for kind, words in _OPEN.items() if f"opendocument.{kind}" in mime), "")
-        raise CallError("document.unknown", f"It is {found or 'an archive'}, to be read here.")
+        kind = mime.removeprefix("application/vnd.oasis.opendocument.").partition("-")[0]
+        if kind in _OPEN:
+            return _OPEN[kind](package)
+        drawing = "an OpenDocument drawing; save it as .pdf" if kind == "graphics" else "an archive"
+        raise CallError("document.unknown", f"It is {drawing}, to be read here.")
     if package.has("[Content_Types].xml"):
         return _office(package)
     if package.has("META-INF/container.xml"):

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.reading import DocumentFile, FlowDocument, broken, cell_text, one_line
-from desktop.workers.document_host.sheets import letters
+from desktop.workers.document_host.rows import letters
 from desktop.workers.inside import CallError
 from desktop.workers.web_host.decoding import decoded
 from desktop.workers.web_host.markdown import to_markdown

@@ -11,6 +11,7 @@ from desktop.workers.document_host import limits
 from desktop.workers.document_host.looks import TINY, TOO_SMALL, UNKNOWN, WHITE, hex_of, lost_on
 from desktop.workers.document_host.package import Package, Relation
 from desktop.workers.document_host.reading import DocumentFile, cell_text, hidden, one_line
+from desktop.workers.document_host.rows import SheetRow, as_table, letters, number_of
 from desktop.workers.document_host.xml import BLOCK, Element, XmlParser, for_each
 from desktop.workers.inside import CallError
 
@@ -21,8 +22,6 @@ HEAD_MAX = 8_000_000
 """Bytes in which a row, and what stands before the first, has to end for rows to be passed over."""
 _DATA = re.compile(rb"<(?:\w+:)?sheetData\b[^>]*>")
 _ROW = re.compile(rb"<(?:\w+:)?row\b[^>]*?\sr=[\"'](\d{1,7})[\"']")
-ROWS_AHEAD = 100
-"""Rows that are looked at for how many columns a table has."""
 _DATES = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
 _PERCENT = (9, 10)
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
@@ -84,22 +83,8 @@ class Workbook(DocumentFile):
     def _rows(self, place: str, line: int) -> Iterator[tuple[int, str]]:
         if line > LAST_ROW:
             return
-        head: list[_Row] = []
-        told = False
-        for row in _SheetReader(_from_row(self._package.open(place), line), self).rows():
-            if row.number < line:
-                continue
-            if told:
-                yield row.number, row.line()
-                continue
-            head.append(row)
-            if len(head) >= ROWS_AHEAD:
-                yield from _begun(head)
-                told = True
-        if not told and head:
-            yield from _begun(head)
-        elif not told and line <= 1:
-            yield 1, "[The sheet is empty.]"
+        rows = _SheetReader(_from_row(self._package.open(place), line), self).rows()
+        yield from as_table(rows, line)
 
     def value(self, kind: str, raw: str, style: int) -> str:
         """A cell's value as a person reads it."""
@@ -224,34 +209,6 @@ def _fill(fill: Element | None) -> str:
     )
 
 
-class _Row:
-    """One row of a sheet."""
-
-    __slots__ = ("cells", "is_hidden", "number")
-
-    def __init__(self, number: int, is_hidden: bool) -> None:
-        self.number, self.is_hidden = number, is_hidden
-        self.cells: dict[int, str] = {}
-
-    def line(self) -> str:
-        """As a row of a table."""
-        near = [column for column in self.cells if column <= limits.COLUMNS]
-        shown = [self.cells.get(column, "") for column in range(1, max(near, default=0) + 1)]
-        far = [f"{letters(at)}{self.number}: {self.cells[at]}" for at in self.cells if at > limits.COLUMNS]
-        name = f"{self.number} (hidden)" if self.is_hidden else str(self.number)
-        return f"| {' | '.join((name, *shown, *far))} |"
-
-
-def _begun(rows: list[_Row]) -> Iterator[tuple[int, str]]:
-    """The head of a table, and its first rows."""
-    widest = max(max((at for at in row.cells if at <= limits.COLUMNS), default=1) for row in rows)
-    first = rows[0].number
-    yield first, f"|  | {' | '.join(letters(column) for column in range(1, widest + 1))} |"
-    yield first, "|" + " --- |" * (widest + 1)
-    for row in rows:
-        yield row.number, row.line()
-
-
 def _from_row(source: BinaryIO, row: int) -> BinaryIO:
     """A sheet without the rows before, as far as that can be seen without reading them: a million rows are passed over
     at the speed of unpacking. What is left out lies between two rows of the same table."""
@@ -301,8 +258,8 @@ class _SheetReader:
 
     def __init__(self, source: BinaryIO, book: Workbook) -> None:
         self._source, self._book = source, book
-        self._done: list[_Row] = []
-        self._row: _Row | None = None
+        self._done: list[SheetRow] = []
+        self._row: SheetRow | None = None
         self._row_number = self._column = 0
         self._kind, self._style, self._into = "", 0, ""
         self._value: list[str] = []
@@ -311,7 +268,7 @@ class _SheetReader:
         self._rules: dict[str, str] = {}
         self._unseen: list[tuple[int, int]] = []
 
-    def rows(self) -> Iterator[_Row]:
+    def rows(self) -> Iterator[SheetRow]:
         """Those with something in them."""
         parser = XmlParser(self._start, self._end, self._text)
         while True:
@@ -336,7 +293,7 @@ class _SheetReader:
             number = attributes.get("r", "")
             self._row_number = int(number) if number.isdigit() and len(number) < 8 else self._row_number + 1
             flat = 0 <= _decimal(attributes.get("ht", "")) <= LOW
-            self._row = _Row(self._row_number, flat or attributes.get("hidden") in ("1", "true"))
+            self._row = SheetRow(self._row_number, flat or attributes.get("hidden") in ("1", "true"))
             self._column = 0
         elif name == "col" and _is_shut(attributes) and len(self._unseen) < limits.COLUMNS:
             first, last = attributes.get("min", ""), attributes.get("max", "")
@@ -395,23 +352,6 @@ class _SheetReader:
 def _is_shut(column: Mapping[str, str]) -> bool:
     """Whether nothing of a column is to be seen."""
     return column.get("hidden") in ("1", "true") or 0 <= _decimal(column.get("width", "")) <= SLIM
-
-
-def letters(column: int) -> str:
-    """``B`` of 2, ``AA`` of 27."""
-    made = ""
-    while column > 0:
-        column, rest = divmod(column - 1, 26)
-        made = chr(65 + rest) + made
-    return made
-
-
-def number_of(name: str) -> int:
-    """2 of ``B``."""
-    number = 0
-    for letter in name:
-        number = number * 26 + ord(letter) - 64
-    return number
 
 
 def _rich(element: Element) -> str:

@@ -131,17 +131,22 @@ def tree(source: BinaryIO) -> Element:
 def for_each(source: BinaryIO, take: Callable[[Element], None], *, depth: int, mixed: bool = False) -> None:
     """``take`` gets each element that lies so deep, whole, one after the other; 0: the outermost. ``mixed``: text after
     a child counts, too."""
-    builder = _Builder(take, depth, mixed)
+    builder = Builder(take, depth, mixed)
     stream(source, builder.start, builder.end, builder.text)
 
 
-class _Builder:
+class Builder:
     """Puts elements together."""
 
     def __init__(self, take: Callable[[Element], None], depth: int, mixed: bool) -> None:
         self._take, self._depth, self._mixed = take, depth, mixed
         self._above = self._count = 0
         self._open: list[Element] = []
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it is inside of an element that is taken."""
+        return bool(self._open)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins."""

@@ -1,0 +1,1 @@
+"""Readers of OpenDocument: texts, spreadsheets, presentations."""
