@@ -12,6 +12,7 @@ from desktop.app.wiring.keys import KeyServices
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError
+from desktop.domain.files.documents import DocumentOpener
 from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.validation import Validator
@@ -51,6 +52,7 @@ def mcp_servers(
     keys: KeyServices,
     log: RedactedLog,
     pictures: PictureOpener,
+    documents: DocumentOpener,
 ) -> McpServers:
     """The service of MCP servers; the file is read in the background, and no server starts before ``begin``."""
     redactor, pins = keys.redactor, PinFile(home / "data" / PINS)
@@ -72,6 +74,7 @@ def mcp_servers(
         remember=redactor.remember,
         notes=pins,
         pictures=pictures,
+        documents=documents,
     )
     found = McpServers(
         home / SERVERS, registry, services, needs_admin=needs_admin, taken=_taken(skills), told=skills.shown.refresh

@@ -255,7 +255,8 @@ async def _services(
         chats, store.state, judge_folder, chats.is_working, instructions, thread_modes.folder_left
     )
     cli = cli_tools(home, boundary.tools, boundary.cli, skills, owner)
-    mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, keys, log, boundary.pictures)
+    openers = boundary.pictures, boundary.documents
+    mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, keys, log, *openers)
     agents = AgentServices(agent_files, settings, boundary.tools, skills, owner, boundary.recorder.tidy)
 
     def host(own: ModelRef | None) -> Host | None:

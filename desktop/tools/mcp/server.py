@@ -306,7 +306,8 @@ class McpServer:
         """What takes the pieces of an answer of it; ``returns`` is what its structured result has to be."""
         services = self._services
         limit = services.settings().output_limit
-        return ServerAnswer(limit, services.clean, services.check_value, self.definition.name, returns or {})
+        name, documents = self.definition.name, services.documents
+        return ServerAnswer(limit, services.clean, services.check_value, name, returns or {}, documents)
 
     def ask(
         self,

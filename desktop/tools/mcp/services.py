@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Protocol
 
+from desktop.domain.files.documents import DocumentOpener
 from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.keyring import KeyPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -82,6 +83,8 @@ class McpServices:
     """The kinds of questions that servers may ask a person."""
     first_pause_s: float = 1.0
     """Seconds before a second start, doubled for each one after."""
+    documents: DocumentOpener | None = None
+    """Reads what servers give as documents; None: they are named alone."""
     pictures: PictureOpener | None = None
     """Opens what servers give as pictures; None: a person sees none."""
     idle_s: float = 90.0

@@ -6,11 +6,13 @@ links to or holds beside its text: a person looks at it apart.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from desktop.domain.files.documents import looks_like_document
 from desktop.workers.mcp_host import limits
 from desktop.workers.mcp_host.pieces import cut
 
@@ -196,9 +198,17 @@ def _resource(found: Any, media: list[str]) -> str:
     if isinstance(found.get("text"), str):
         return f"[resource {name}]\n{found['text']}\n[end of the resource]"
     kind = mime.partition("/")[0] if isinstance(mime, str) else ""
-    if kind in _KINDS:
-        return f"[resource {name}] {_medium(_KINDS[kind], mime, blob, media)}"
+    if kind in _KINDS or _is_document(blob):
+        return f"[resource {name}] {_medium(_KINDS.get(kind, 'document'), mime, blob, media)}"
     return f"[resource {name}, {_word(mime)}, {_size(blob)}: not shown]"
+
+
+def _is_document(blob: Any) -> bool:
+    """Whether bytes in base64 begin like a PDF, an Office file or another that the app reads."""
+    try:
+        return isinstance(blob, str) and looks_like_document(base64.b64decode(blob[:1_368]))
+    except ValueError:
+        return False
 
 
 def _text(value: Any) -> str:

@@ -1,5 +1,6 @@
 """MCP servers as programs: honest ones made with the `mcp` package, and one that is as hostile as it is told."""
 
+import base64
 import json
 import sys
 from pathlib import Path
@@ -21,6 +22,11 @@ def hostile(mode: str, *arguments: str) -> list[str]:
 def library(*arguments: str) -> list[str]:
     """The command of a real server with resources and prompts."""
     return [sys.executable, str(FOLDER / "library.py"), *arguments]
+
+
+def papers(*documents: bytes) -> list[str]:
+    """The command of a real server that gives these documents."""
+    return [sys.executable, str(FOLDER / "papers.py"), *(base64.b64encode(one).decode() for one in documents)]
 
 
 def signed(**options: Any) -> list[str]:

@@ -6,13 +6,16 @@ import asyncio
 import json
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
+from desktop.domain.files.documents import DocumentOpener
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import AudioBlock, MediaBlock
 from desktop.domain.servers.mcp import McpPart
 from desktop.domain.tools import ToolResult
+from desktop.tools.documents.given import read_given
+from desktop.tools.documents.in_files import DOCUMENT
 from desktop.tools.mcp.offered import plain
 from desktop.tools.mcp.reading.media import MediaPieces, media_type
 
@@ -20,6 +23,8 @@ MAX_PARTS = 200
 MAX_PARTS_TEXT = 5_000_000
 """Characters of JSON."""
 MAX_WORDS = 600
+LEAST_ROOM = 2_000
+"""Characters of a document that are read, however much else there is."""
 NOTICE_ROOM = 120
 """Bytes."""
 READ_WHOLE = 4_000_000
@@ -61,6 +66,8 @@ class ServerAnswer:
     """Whose answer it is."""
     schema: Mapping[str, Any] = field(default_factory=dict)
     """What its structured result has to be; {}: nobody said."""
+    documents: DocumentOpener | None = None
+    """Reads the documents that it holds; None: they are named alone."""
     texts: list[str] = field(default_factory=list)
     """Its texts."""
     structured: list[str] = field(default_factory=list)
@@ -106,7 +113,23 @@ class ServerAnswer:
     async def result(self, tool: str, *, is_error: bool) -> ToolResult:
         """The result of the call, from all pieces of the answer."""
         value, note = (None, "") if is_error else await self._value(tool)
-        return await asyncio.to_thread(self._result, tool, is_error, value, note)
+        result = await asyncio.to_thread(self._result, tool, is_error, value, note)
+        read = [f"[document {number}]\n{text}" for number, text in (await self.read_documents()).items()]
+        return replace(result, text="\n\n".join((result.text, *read))) if read else result
+
+    async def read_documents(self, pages: str = "") -> dict[int, str]:
+        """The text of each document that it holds, by number; all of them together have the room of a result."""
+        if self.documents is None:
+            return {}
+        held = await asyncio.to_thread(self.media.documents)
+        names = await asyncio.to_thread(self._names) if held else {}
+        made, room = dict[int, str](), max(LEAST_ROOM, self.limit - self.size)
+        for number, data in held.items():
+            name = names.get(number, "") or f"{self.server}-{number}"
+            text = await read_given(self.documents, name, data, pages, max(LEAST_ROOM, min(room, DOCUMENT)))
+            made[number] = self.clean(text)
+            room -= len(text)
+        return made
 
     def _result(self, tool: str, is_error: bool, value: Any, note: str) -> ToolResult:
         text = self.clean("".join(self.texts))
@@ -147,6 +170,15 @@ class ServerAnswer:
         return {**({"links": links} if links else {}), **({"embedded": embedded} if embedded else {})}
 
     # -- what was read piece by piece ---------------------------------------------------------------------------------
+
+    def _names(self) -> dict[int, str]:
+        """How documents call themselves in the end of their addresses, by number."""
+        said = zip(self.numbers(), self._said(), strict=True)
+        return {number: self._words(one.get("uri")).rpartition("/")[2] for number, one in said if number}
+
+    def numbers(self) -> list[int]:
+        """The number of the bytes of each piece, 0 for one without. Blocks: use a thread."""
+        return [one["number"] if isinstance(one.get("number"), int) else 0 for one in self._said()]
 
     def pieces(self, name: str) -> list[tuple[str, McpPart]]:
         """(whose it is, piece) of a resource or prompt that was read. Blocks: use a thread."""

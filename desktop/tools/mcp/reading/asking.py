@@ -37,15 +37,15 @@ class McpReading:
         self._pictures = pictures
         self._listeners: list[Changed] = []
 
-    async def read_resource(self, server: str, uri: str) -> McpRead:
-        """A resource as it is now. Raises KnownError: an address that cannot be asked for, a server that is not there,
-        refuses, or takes too long."""
+    async def read_resource(self, server: str, uri: str, pages: str = "") -> McpRead:
+        """A resource as it is now; ``pages``: which of a document. Raises KnownError: an address that cannot be asked
+        for, a server that is not there, refuses, or takes too long."""
         asked = self._server(server)
         wrong = uri_problem(uri, elsewhere=asked.definition.elsewhere)
         if wrong:
             raise ToolFailure(f"This resource of the MCP server {server} cannot be read: {wrong}.", code="mcp.uri")
         answer, value = await self._asked(asked, "read", {"uri": uri})
-        pieces, said = await self._remade(await asyncio.to_thread(answer.pieces, server))
+        pieces, said = await self._remade(await _with_documents(answer, server, pages))
         return McpRead(server, uri, tuple(part for _, part in pieces), (*_notes(answer, value), *said))
 
     async def get_prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> McpPromptText:
@@ -64,7 +64,7 @@ class McpReading:
             raise ToolFailure(f"A value of a prompt has at most {MAX_VALUE:,} characters.", code="mcp.prompt")
         parts = await asyncio.to_thread(in_pieces, given)
         answer, value = await self._asked(asked, "prompt", {"prompt": name}, parts)
-        pieces, notes = await self._remade(await asyncio.to_thread(answer.pieces, server))
+        pieces, notes = await self._remade(await _with_documents(answer, server))
         said = tuple(McpSaid("assistant" if role == "assistant" else "user", part) for role, part in pieces)
         description = plain(value.get("description"), 2_000)
         return McpPromptText(server, name, description, said, (*_notes(answer, value), *notes))
@@ -144,6 +144,19 @@ class McpReading:
         finally:
             stream.cancel()
         return answer, stream.value if isinstance(stream.value, Mapping) else {}
+
+
+async def _with_documents(answer: ServerAnswer, server: str, pages: str = "") -> list[tuple[str, McpPart]]:
+    """(whose it is, piece) of what was read, documents as their text."""
+    pieces = await asyncio.to_thread(answer.pieces, server)
+    texts = await answer.read_documents(pages)
+    if not texts:
+        return pieces
+    numbers = await asyncio.to_thread(answer.numbers)
+    return [
+        (role, replace(part, kind="resource", text=texts[number]) if number in texts else part)
+        for (role, part), number in zip(pieces, numbers, strict=False)
+    ]
 
 
 def _with(part: McpPart, media: MediaBlock | None) -> McpPart:

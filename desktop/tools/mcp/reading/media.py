@@ -10,6 +10,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.domain.files.documents import looks_like_document
 from desktop.domain.files.pictures import HEAD, OPENED, picture_kind
 from desktop.domain.messages import AudioBlock, ImageBlock, MediaBlock
 
@@ -42,12 +43,23 @@ class MediaPieces:
         return True
 
     def blocks(self, tool: str) -> tuple[tuple[MediaBlock, ...], list[str]]:
-        """The media whose data is what it should be, and half a sentence for each that is not."""
+        """The media whose data is what it should be, and half a sentence for each that is not, but for documents."""
         numbered = self.numbered(tool)
-        wrong = [
-            f"[{n} is no image or sound in a format that can be shown]" for n, one in numbered.items() if not one[0]
-        ]
+        none = [n for n, (block, head) in numbered.items() if block is None and not looks_like_document(head)]
+        wrong = [f"[{n} is no image or sound in a format that can be shown]" for n in none]
         return tuple(block for block, _ in numbered.values() if block is not None), wrong
+
+    def documents(self) -> dict[int, bytes]:
+        """What begins like a document, by number."""
+        found = {}
+        for number, pieces in sorted(self._pieces.items()):
+            try:
+                data = base64.b64decode("".join(pieces), validate=True)
+            except (binascii.Error, ValueError):
+                continue
+            if looks_like_document(data[:1_024]):
+                found[number] = data
+        return found
 
     def numbered(self, name: str) -> dict[int, tuple[MediaBlock | None, bytes]]:
         """(image or sound, its first bytes) by number; None for what is neither."""
@@ -59,7 +71,7 @@ def _block(data: str, name: str) -> tuple[MediaBlock | None, bytes]:
         whole = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         return None, b""
-    head = whole[:HEAD]
+    head = whole[: max(HEAD, 1_024)]
     kind = media_type(head)
     if not kind.startswith(("image/", "audio/")):
         return None, head

@@ -15,6 +15,7 @@ from desktop.domain.errors import KnownError, NotFound, ToolFailure
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.servers.mcp import McpResource, McpTemplate
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.tools.documents.in_files import PAGES_SCHEMA
 from desktop.tools.mcp.definitions import SOURCE
 from desktop.tools.mcp.preview import preview_of
 from desktop.tools.mcp.reading.listed import uri_problem
@@ -45,6 +46,7 @@ class ReadResource:
                 "properties": {
                     "server": {"type": "string", "enum": sorted(self._servers), "description": "The MCP server."},
                     "uri": {"type": "string", "description": "The resource's address; leave it out for a list."},
+                    "pages": PAGES_SCHEMA,
                 },
                 "required": ["server"],
                 "additionalProperties": False,
@@ -102,7 +104,7 @@ class ReadResource:
             table = await asyncio.to_thread(_table, listed.resources, listed.templates)
             return ToolResult(table, outside=(_whose(server.definition.name),))
         try:
-            read = await self._reading.read_resource(server.definition.name, str(uri))
+            read = await self._reading.read_resource(server.definition.name, str(uri), args.get("pages", ""))
         except ToolFailure:
             raise
         except KnownError as error:

@@ -12,6 +12,7 @@ from desktop.domain.approval.call_facts import CallFacts
 from desktop.domain.approval.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.approval.rule_book import RuleMatch
 from desktop.domain.errors import SecretsUnavailable
+from desktop.domain.files.documents import DocumentOpener
 from desktop.domain.keyring import KeyPlace
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.runs.cancellation import CancellationToken
@@ -131,6 +132,7 @@ class McpBench:
         caches: str = "",
         idle_s: float = 90.0,
         host: Lent | None = None,
+        documents: DocumentOpener | None = None,
     ) -> None:
         self.world = World(folder)
         self.owner, self.person, self.redactor = TaskOwner(), Person(), SecretRedactor()
@@ -169,6 +171,7 @@ class McpBench:
             self.pins,
             first_pause_s=0.05,
             idle_s=idle_s,
+            documents=documents,
         )
         self.servers = McpServers(
             self.path,
