@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from desktop.app.wiring.boundary import BoundaryServices
 from desktop.app.wiring.cli_tools import reserved_by
 from desktop.app.wiring.keys import KeyServices
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError
-from desktop.domain.files.documents import DocumentOpener
-from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.validation import Validator
 from desktop.safety.confinement.environment import needs_admin
@@ -25,12 +24,10 @@ from desktop.settings import SettingsService
 from desktop.skills.resolution.find import find_on_disk
 from desktop.skills.schemas.validation import check
 from desktop.supervision.tasks import TaskOwner
-from desktop.tools.cli.services import CliServices
 from desktop.tools.mcp.asking.questions import PersonQuestions
 from desktop.tools.mcp.pins import McpPins
 from desktop.tools.mcp.servers import McpServers
 from desktop.tools.mcp.services import McpServices
-from desktop.tools.registry import ToolRegistry
 from desktop.workers.mcp_child import mcp_host
 
 if TYPE_CHECKING:
@@ -44,17 +41,15 @@ _BOUND = ("security.", "tools.")
 
 def mcp_servers(
     home: Path,
-    registry: ToolRegistry,
-    cli: CliServices,
+    boundary: BoundaryServices,
     skills: SkillWorld,
     owner: TaskOwner,
     settings: SettingsService,
     keys: KeyServices,
     log: RedactedLog,
-    pictures: PictureOpener,
-    documents: DocumentOpener,
 ) -> McpServers:
     """The service of MCP servers; the file is read in the background, and no server starts before ``begin``."""
+    registry, cli = boundary.tools, boundary.cli
     redactor, pins = keys.redactor, PinFile(home / "data" / PINS)
     services = McpServices(
         child=mcp_host(secrets=redactor.values),
@@ -73,8 +68,8 @@ def mcp_servers(
         secrets=keys.secrets,
         remember=redactor.remember,
         notes=pins,
-        pictures=pictures,
-        documents=documents,
+        pictures=boundary.pictures,
+        documents=boundary.documents,
     )
     found = McpServers(
         home / SERVERS, registry, services, needs_admin=needs_admin, taken=_taken(skills), told=skills.shown.refresh

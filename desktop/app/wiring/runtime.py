@@ -255,8 +255,7 @@ async def _services(
         chats, store.state, judge_folder, chats.is_working, instructions, thread_modes.folder_left
     )
     cli = cli_tools(home, boundary.tools, boundary.cli, skills, owner)
-    openers = boundary.pictures, boundary.documents
-    mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, keys, log, *openers)
+    mcp = mcp_servers(home, boundary, skills, owner, settings, keys, log)
     agents = AgentServices(agent_files, settings, boundary.tools, skills, owner, boundary.recorder.tidy)
 
     def host(own: ModelRef | None) -> Host | None:

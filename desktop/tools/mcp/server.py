@@ -304,10 +304,9 @@ class McpServer:
 
     def answer(self, returns: Mapping[str, Any] | None = None) -> ServerAnswer:
         """What takes the pieces of an answer of it; ``returns`` is what its structured result has to be."""
-        services = self._services
-        limit = services.settings().output_limit
-        name, documents = self.definition.name, services.documents
-        return ServerAnswer(limit, services.clean, services.check_value, name, returns or {}, documents)
+        made, name = self._services, self.definition.name
+        limit = made.settings().output_limit
+        return ServerAnswer(limit, made.clean, made.check_value, name, returns or {}, made.documents)
 
     def ask(
         self,

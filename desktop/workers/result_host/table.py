@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from desktop.workers.document_host.sheets import letters
+from desktop.workers.document_host.rows import letters
 from desktop.workers.inside import CallError
 from desktop.workers.result_host import limits
 from desktop.workers.web_host.decoding import decoded

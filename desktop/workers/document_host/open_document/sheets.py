@@ -56,7 +56,7 @@ class OpenSheets(DocumentFile):
     def from_line(self, part: int, line: int) -> Iterator[tuple[int, str]]:
         """Lines have the numbers of their rows."""
         self._package.opened_anew()
-        yield from as_table(_SheetReader(self._package.open("content.xml"), part, self._words).rows(), line)
+        yield from as_table(_OpenRows(self._package.open("content.xml"), part, self._words).rows(), line)
 
 
 SHEET = 4
@@ -65,7 +65,7 @@ COLUMNS = 1_000
 """Groups of columns that are told apart."""
 
 
-class _SheetReader:
+class _OpenRows:
     """Reads the rows of one sheet, as they come."""
 
     def __init__(self, source: BinaryIO, part: int, words: OpenWords) -> None:

@@ -139,8 +139,7 @@ class McpBench:
         self.told, self.registry = 0, ToolRegistry()
         self.pins, self.host = Pinned(), host or mcp_host(secrets=tuple)
         self.questions, self.secrets = PersonQuestions(self._write), KeptSecrets()
-        self.keys: dict[tuple[str, str], str] = {}
-        self.audit: list[AuditEntry] = []
+        self.keys, self.audit = dict[tuple[str, str], str](), list[AuditEntry]()
         world = self.world
         self.path = world.home / "mcp.yaml"
 
@@ -183,8 +182,7 @@ class McpBench:
         )
         gate = PermissionGate(self.person, NoRules(), self._write, settings, redactor=self.redactor)
         self.pipeline = self._pipeline(gate)
-        self.output: list[str] = []
-        self._calls = 0
+        self.output, self._calls = list[str](), 0
 
     def _pipeline(self, gate: PermissionGate) -> Pipeline:
         spawn, outside = self.owner.spawn, gate.outside
