@@ -269,7 +269,7 @@ class Catalogue:
 
 
 def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= 1 << 53 else None
 
 
 def _price(value: Any) -> float | None:

@@ -8,13 +8,12 @@ embedding of the word that stands before it in the script. The other rows are ra
 import itertools
 import random
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 WIDTH, HIDDEN, HEADS = 64, 64, 2
-LONGEST = 16
 SCALE = 0.0128
 U32, I32, F32, TEXT, LIST = 4, 5, 6, 8, 9
 NORMAL, MARK = 1, 3
@@ -33,10 +32,14 @@ class Vocabulary:
     def id(self, word: str) -> int:
         return self.words.index(word)
 
+    def chain(self, *texts: str) -> list[int]:
+        """Words or marks, one after the other."""
+        return [self.id(text if text.startswith("<|") else written(text)) for text in texts]
 
-def read_vocabulary(path: Path, kept: int) -> Vocabulary:
-    """The vocabulary of this file with its ``kept`` most usual words and its marks, which come last there: a server
-    looks at each word before it says one."""
+
+def read_vocabulary(path: Path, kept: int, more: Sequence[str] = ()) -> Vocabulary:
+    """The vocabulary of this file: its ``kept`` most usual words, for a server looks at each before it says one; its
+    marks; and ``more`` words, of which a script is made, since each leads to one other."""
     keys: dict[str, bytes] = {}
     found: dict[str, Any] = {}
     with open(path, "rb") as file:
@@ -50,12 +53,13 @@ def read_vocabulary(path: Path, kept: int) -> Vocabulary:
             file.seek(start)
             keys[name] = file.read(end - start)
     every = found["tokenizer.ggml.tokens"]
-    words = [*every[:kept], *(word for word in every[kept:] if word.startswith("<|") and word.endswith("|>"))]
+    marks = [word for word in every[kept:] if word.startswith("<|") and word.endswith("|>")]
+    words = [*every[:kept], *marks, *map(written, more)]
     usual = set(words[:kept])
     merges = [one for one in found["tokenizer.ggml.merges"] if one.replace(" ", "", 1) in usual]
     keys["tokenizer.ggml.tokens"] = _texts(words)
     keys["tokenizer.ggml.merges"] = _texts(merges)
-    kinds = [NORMAL] * kept + [MARK] * (len(words) - kept)
+    kinds = [NORMAL] * kept + [MARK] * len(marks) + [NORMAL] * len(more)
     keys["tokenizer.ggml.token_type"] = struct.pack(f"<IIQ{len(kinds)}i", LIST, I32, len(kinds), *kinds)
     end_of_text = struct.pack("<II", U32, words.index("<|endoftext|>"))
     for name in ("eos", "bos", "padding"):
@@ -88,26 +92,10 @@ def byte_letters() -> dict[int, str]:
     return {**{b: chr(b) for b in seen}, **{b: chr(256 + at) for at, b in enumerate(rest)}}
 
 
-def split(text: str, vocabulary: Vocabulary, taken: Iterable[int] = ()) -> list[int]:
-    """The text as words of the vocabulary, each used once at most."""
+def written(text: str) -> str:
+    """A text as such a vocabulary writes it."""
     letters = byte_letters()
-    ids = {word: at for at, word in enumerate(vocabulary.words)}
-    written = "".join(letters[byte] for byte in text.encode())
-
-    rng, tries = random.Random(7), 20_000
-    for _ in range(tries):
-        used, found, at = set(taken), [], 0
-        while at < len(written):
-            ends = range(at + 1, min(len(written), at + LONGEST) + 1)
-            here = [(end, word) for end in ends if (word := ids.get(written[at:end])) is not None and word not in used]
-            if not here:
-                break
-            at, word = rng.choice(here)
-            used.add(word)
-            found.append(word)
-        else:
-            return found
-    raise AssertionError(f"{text!r} has no spelling in which each word occurs once")
+    return "".join(letters[byte] for byte in text.encode())
 
 
 def make_model(

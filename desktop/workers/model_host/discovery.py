@@ -19,6 +19,7 @@ from desktop.workers.model_host.limits import MODELS_MAX
 from desktop.workers.model_host.refusals import AnswerRefused
 
 TIMEOUT = 2.0  # seconds for each question to a local server
+MOST = 1 << 53  # of a size or a number of tokens: what no computer has is no number that a server can mean
 Record = dict[str, Any]
 
 
@@ -33,10 +34,10 @@ def record(model_id: str, **known: Any) -> Record:
 
 
 def positive(value: Any) -> int | None:
-    """``value`` if it is a whole number above zero."""
+    """``value`` if it is a whole number above zero, and such as there can be."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # as LiteLLM writes sizes
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST else None
 
 
 def rows(answer: HttpAnswer, name: str) -> list[Mapping[str, Any]]:

@@ -53,6 +53,13 @@ async def test_ollama_is_found_with_the_context_it_really_gives(host: ChildProce
     assert all(m.input_price == 0.0 and m.locality == "local" for m in found.models)
 
 
+async def test_a_context_that_no_computer_has_is_unknown(host: ChildProcess, provider: ProviderSpace) -> None:
+    """One like it could not even be written down: the database holds no such number."""
+    provider.local(vllm={"models": [{"id": "m", "owned_by": "vllm", "max_model_len": 1 << 70}]})
+    found = (await servers(models_over(host, addresses=addresses(provider, "vllm"))))["vllm"]
+    assert contexts(found) == {"m": None}
+
+
 async def test_models_of_ollamas_cloud_are_none_of_this_machine(host: ChildProcess, provider: ProviderSpace) -> None:
     """Ollama passes on what is asked of them: the page would promise that nothing leaves this computer."""
     far = {"name": "gpt-oss:120b-cloud", "remote_host": "https://ollama.com:443", "remote_model": "gpt-oss:120b"}
