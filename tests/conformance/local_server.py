@@ -50,8 +50,8 @@ class Built:
 
 
 def make_models(built: Built, folder: Path) -> dict[str, Path]:
-    """Three models over Qwen's vocabulary and chat template: one calls a tool and then says so; one begins a call and
-    leaves the rest to chance, which the server's grammar holds; one says anything, without end."""
+    """Models over Qwen's vocabulary and chat template: one calls a tool and then says so; one begins a call and leaves
+    the rest to chance, which the server's grammar holds; one says the same without end, one says anything."""
     words = read_vocabulary(built.models / "ggml-vocab-qwen2.gguf", WORDS_KEPT, [*CALL, *SAID[:-1]])
     template = (built.models / "templates" / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text()
     assert ASKS in template
@@ -60,6 +60,7 @@ def make_models(built: Built, folder: Path) -> dict[str, Path]:
     chains = {
         "caller": [words.chain("\n", *CALL, "<|endoftext|>"), ended],
         "forced": [words.chain("\n", CALL[0]), ended],
+        "endless": [words.chain("\n", " The", " time", " is", " now", "\n")],
         "babbler": [],
     }
     made = {name: folder / f"{name}.gguf" for name in chains}

@@ -129,7 +129,9 @@ async def _llamacpp(base: str) -> list[Record]:
     return [_llamacpp_model(row, props) for row in own if row.get("id")]
 
 
-_LLAMACPP_OWNERS = ("llamacpp", "me")  # the second is llama_cpp.server's
+OWN_SERVER = "me"
+"""What llama_cpp.server says that its models belong to. It refuses an answer that is to be held to a schema."""
+_LLAMACPP_OWNERS = ("llamacpp", OWN_SERVER)
 
 
 def _settings(props: HttpAnswer) -> Mapping[str, Any] | None:
@@ -175,7 +177,11 @@ def _llamacpp_model(row: Mapping[str, Any], props: HttpAnswer | None = None) -> 
         vision=vision,
         context=positive(meta.get("n_ctx")) or positive(settings.get("n_ctx")),
         size=positive(meta.get("size")),
-        **(capabilities.llamacpp(props.body) if props and settings else {"structured": True}),
+        **(
+            capabilities.llamacpp(props.body)
+            if props and settings
+            else {"structured": row.get("owned_by") != OWN_SERVER}
+        ),
     )
 
 

@@ -97,6 +97,7 @@ async def test_llama_cpp_python_is_llama_cpp(host: ChildProcess, provider: Provi
     servers = await found(host, provider, "llamacpp", "vllm")
     (model,) = servers["llamacpp"].models
     assert (model.ref.model, model.title) == ("/models/phi-4.gguf", "phi-4.gguf")
+    assert model.takes.structured is False, "it refuses an answer that is to be held to a schema"
     assert (servers["vllm"].running, servers["vllm"].problem) == (False, "")
 
 
