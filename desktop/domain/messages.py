@@ -280,7 +280,7 @@ def block_from_plain(data: Mapping[str, Any]) -> Block:
         return UnknownBlock(dict(data))
     fields = dict(data)
     if fields.get("media"):
-        fields["media"] = media_from_plain(fields["media"])
+        fields["media"] = media_from_plain(fields["media"], kept=True)
     try:
         made: Block = cls(**fields)
     except TypeError:
@@ -293,10 +293,17 @@ def media_to_plain(media: Sequence[MediaBlock]) -> list[dict[str, Any]]:
     return [to_plain(block) for block in media]
 
 
-def media_from_plain(plain: Any) -> tuple[MediaBlock, ...]:
-    """The media blocks that can be read from their JSON form; others are left out."""
+def media_from_plain(plain: Any, *, kept: bool = False) -> tuple[MediaBlock, ...]:
+    """The media blocks that can be read from their JSON form; others are left out. Only of what was ``kept`` here it is
+    believed that a picture was made anew."""
     found = [block_from_plain(one) for one in plain if isinstance(one, Mapping)] if isinstance(plain, list) else []
-    return tuple(block for block in found if isinstance(block, ImageBlock | AudioBlock))
+    media = tuple(block for block in found if isinstance(block, ImageBlock | AudioBlock))
+    return media if kept else tuple(as_it_came(block) for block in media)
+
+
+def as_it_came(block: Block) -> Any:
+    """A block that somebody else wrote: nothing that it says of having been made anew counts."""
+    return replace(block, width=0, height=0, notes="") if isinstance(block, ImageBlock) else block
 
 
 def apart(results: Sequence[ToolResultBlock]) -> list[Block]:

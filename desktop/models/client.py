@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import ChildDied, ModelUnknown, ProtocolViolation
+from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolResultBlock
@@ -38,6 +39,7 @@ from desktop.models.fallback import Chain, FallbackClient
 from desktop.models.incoming import Incoming
 from desktop.models.lazy_demo import LazyDemo
 from desktop.models.outgoing import Change, SentWindows, parts
+from desktop.models.pictures import PictureSender, PicturesToSend, limits_of
 from desktop.models.router import Connections, ModelRouter
 
 if TYPE_CHECKING:
@@ -70,6 +72,8 @@ class _ModelAttempt:
     """Which settings it takes."""
     maker: str
     """Whose thinking it gets again."""
+    pictures: PicturesToSend
+    """What becomes of the pictures in it."""
 
 
 class HostModelClient:
@@ -87,6 +91,7 @@ class HostModelClient:
         senses: Callable[[ModelRef], Senses] = lambda _ref: Senses(),
         learn: Callable[[ModelRef], Awaitable[None]] | None = None,
         traits: Callable[[ModelRef], ModelTraits] = lambda _ref: UNKNOWN,
+        pictures: PictureOpener | None = None,
     ) -> None:
         self._child = child
         self._senses = senses
@@ -96,6 +101,7 @@ class HostModelClient:
         self._secrets = secrets
         self._connections = connections
         self._windows = SentWindows()
+        self._pictures = PictureSender(pictures)
 
     async def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
         meta.cancellation.check()
@@ -109,9 +115,13 @@ class HostModelClient:
             await self._learn(request.model)
         senses = self._senses(request.model)
         maker = providers.maker(connection, request.model.model)
-        key = _window_key(request, meta, senses, maker)
+        limits = limits_of(connection.provider, request.model.model)
+        pictures = await self._pictures.look(request.messages, senses, limits)
+        key = _window_key(request, meta, senses, f"{maker} {len(pictures.left_out)}")
         traits = self._traits(request.model)
-        attempt = _ModelAttempt(request, connection, secrets, key, _limit(request, meta), senses, traits, maker)
+        attempt = _ModelAttempt(
+            request, connection, secrets, key, _limit(request, meta), senses, traits, maker, pictures
+        )
         try:
             async with aclosing(self._attempt(attempt, meta)) as items:
                 async for item in items:
@@ -175,7 +185,13 @@ class HostModelClient:
         return self._child.stream(
             "stream",
             params,
-            parts=parts(change.added, attempt.senses, attempt.maker, (request.beside_id, request.beside.strip())),
+            parts=parts(
+                change.added,
+                attempt.senses,
+                attempt.maker,
+                (request.beside_id, request.beside.strip()),
+                attempt.pictures,
+            ),
             deadline_s=_plus(attempt.limit_s),
             idle_s=_plus(request.idle_s),
         )
@@ -296,18 +312,19 @@ def build(
     fallbacks: Chain = tuple,
     has_price: Callable[[ModelRef], bool] = lambda _ref: True,
     corrections: Callable[[], Sequence[str]] = tuple,
+    pictures: PictureOpener | None = None,
 ) -> ModelServices:
     """Everything that talks to models, over one child. Starts nothing: call ``child.start()`` after first paint.
 
     ``connections`` returns the person's connections as they are now; ``script`` is a file for the scripted model,
     given only by a test or on the command line (it adds the model ``scripted/scripted``); ``fallbacks`` are models to
     ask where one cannot answer, ``has_price`` says whose costs can be counted, ``corrections`` are what a person knows
-    better of models (``model_settings.correction_in``).
+    better of models (``model_settings.correction_in``); ``pictures`` opens pictures that nobody has opened before.
     """
     known = Connections(connections, addresses or providers.LocalAddresses())
     scripted = None if script is None else models_scripted.ScriptedModel.load(script)
     catalogue = Catalogue(child, secrets, known, scripted=scripted is not None, corrections=corrections)
-    host = HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn, catalogue.traits)
+    host = HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn, catalogue.traits, pictures)
     falling = FallbackClient(host, known, fallbacks, has_price, _HeldByServer(known, catalogue))
     client = ModelRouter(falling, LazyDemo(demo_pace_s), scripted)
     return ModelServices(client, catalogue, known, client.special)

@@ -30,6 +30,7 @@ from desktop.domain.messages import (
     to_plain,
 )
 from desktop.domain.models import Senses
+from desktop.models.pictures import AS_THEY_ARE, PicturesToSend
 
 PIECE = 32 * 1024  # characters; as the pipe protocol wants it
 REMEMBERED = 32  # windows; the host keeps as many
@@ -88,11 +89,15 @@ HEARD = frozenset({"audio/wav", "audio/mpeg"})
 
 
 def parts(
-    messages: Sequence[ChatMessage], senses: Senses = EVERYTHING, maker: str = "", beside: tuple[str, str] = ("", "")
+    messages: Sequence[ChatMessage],
+    senses: Senses = EVERYTHING,
+    maker: str = "",
+    beside: tuple[str, str] = ("", ""),
+    pictures: PicturesToSend = AS_THEY_ARE,
 ) -> Iterator[list[Any]]:
     """The messages in pieces, see ``workers/model_host/wire/windows.py``; of images and sounds those that the model
     takes, for any other a line that says what it is not shown (R-MOD-6); of thinking that of ``maker``.
-    ``beside``: the ``source_id`` of a message and what is said with it."""
+    ``beside``: the ``source_id`` of a message and what is said with it. ``pictures``: what becomes of them."""
     for message in messages:
         yield ["m", {"role": message.role}]
         for block in message.blocks:
@@ -100,23 +105,34 @@ def parts(
                 continue
             if isinstance(block, GivenBlock | DocumentBlock):
                 block = TextBlock(block.as_read)
-            if isinstance(block, ImageBlock) and senses.images is False:
-                block = TextBlock(f"[An attached image{_named(block)} is not shown to you: {BLIND}.]")
+            if isinstance(block, ImageBlock):
+                block = _attached(block, senses, pictures)
             if isinstance(block, ToolResultBlock) and block.media:
-                yield from _with_media(block, senses)
+                yield from _with_media(block, senses, pictures)
             else:
                 yield from _block(block)
         if message.source_id == beside[0] != "" and beside[1]:
             yield from _in_pieces({"kind": "text", "text": beside[1]})
 
 
-def _with_media(block: ToolResultBlock, senses: Senses) -> Iterator[list[Any]]:
-    shown = [one for one in block.media if not _kept_from(one, senses)]
-    notes = [
-        f"[{'Image' if isinstance(one, ImageBlock) else 'Sound'}{_named(one)} is not given to you: {why}.]"
-        for one in block.media
-        if (why := _kept_from(one, senses))
-    ]
+def _attached(block: ImageBlock, senses: Senses, pictures: PicturesToSend) -> Block:
+    """An image that a person attached, or a line that says why it is not shown."""
+    sent = BLIND if senses.images is False else pictures.sent(block)
+    if isinstance(sent, str):
+        return TextBlock(f"[An attached image{_named(block)} is not shown to you: {sent}.]")
+    return sent
+
+
+def _with_media(block: ToolResultBlock, senses: Senses, pictures: PicturesToSend) -> Iterator[list[Any]]:
+    shown: list[MediaBlock] = []
+    notes: list[str] = []
+    for one in block.media:
+        sent = _kept_from(one, senses) or (pictures.sent(one) if isinstance(one, ImageBlock) else one)
+        if isinstance(sent, str):
+            kind = "Image" if isinstance(one, ImageBlock) else "Sound"
+            notes.append(f"[{kind}{_named(one)} is not given to you: {sent}.]")
+        else:
+            shown.append(sent)
     yield from _block(replace(block, text="\n".join([block.text, *notes]), media=()))
     for one in shown:
         for piece in _block(one):

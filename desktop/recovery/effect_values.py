@@ -170,7 +170,7 @@ def result_to_plain(result: ToolResult) -> dict[str, Any]:
 def result_from_plain(plain: Mapping[str, Any]) -> ToolResult:
     """Restore a tool's result from its JSON form."""
     outside = plain_names(plain.get("outside"))
-    return ToolResult(**{**plain, "media": media_from_plain(plain.get("media")), "outside": outside})
+    return ToolResult(**{**plain, "media": media_from_plain(plain.get("media"), kept=True), "outside": outside})
 
 
 def outcome_to_plain(outcome: AgentOutcome) -> dict[str, Any]:

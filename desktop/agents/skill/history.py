@@ -24,6 +24,7 @@ from desktop.domain.messages import (
     ToolCallBlock,
     ToolResultBlock,
     UnknownBlock,
+    as_it_came,
     block_from_plain,
 )
 from desktop.domain.runs.agent import SHRINK_RESULTS, CompactionStrategy
@@ -146,7 +147,7 @@ def _message(one: Mapping[str, Any]) -> ChatMessage | None:
 
 def _block(plain: Mapping[str, Any]) -> Block | None:
     """None for one of an unknown kind, or with a value of another type: the store checks neither, as it wrote them."""
-    made = block_from_plain(plain)
+    made = as_it_came(block_from_plain(plain))
     for name, declared in made.__dataclass_fields__.items():
         types = _TYPES.get(str(declared.type))
         if types is not None and not isinstance(getattr(made, name), types):

@@ -188,6 +188,7 @@ async def _services(
         fallbacks=lambda: settings.current.models.fallbacks,
         has_price=priced,
         corrections=lambda: settings.current.models.corrections,
+        pictures=boundary.pictures,
     )
 
     # Agents of other makers.

@@ -49,12 +49,12 @@ class PictureRefused(KnownError):
 class PictureFit:
     """How large a picture may be: points of its longest side, and bytes."""
 
-    side: int = 2048
+    side: int = 2000
     size: int = 3_500_000
 
 
 KEPT = PictureFit()
-"""As large as pictures are kept: what the makers of models look at, and no more."""
+"""As large as pictures are kept: what the makers of models look at, and none refuses, also of many in one request."""
 
 
 class PictureOpener(Protocol):

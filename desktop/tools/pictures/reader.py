@@ -23,6 +23,7 @@ AT_ONCE = 2
 MADE_SMALLER = "made smaller from"
 """How the note begins of a picture that was made smaller."""
 _SIDE, _NOTES, _WORDS = 10_000, 6, 120
+_SEGMENTS, _FRAMES = 50, (0xC0, 0xC1, 0xC2)
 _MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 _ENDS = {
     "signal 27": "It takes too much of the processor to open; it was given up.",
@@ -145,10 +146,26 @@ def _block(data: str, said: Any, name: str, fit: PictureFit) -> ImageBlock:
         raise ProtocolViolation("a picture is no base64") from None
     if not whole.startswith(_MAGIC.get(media_type, b"none of both")):
         raise ProtocolViolation("a picture is not of the kind that it is said to be")
-    if media_type == "image/png" and whole[16:24] != width.to_bytes(4) + height.to_bytes(4):
+    if (_png_size if media_type == "image/png" else _jpeg_size)(whole) != (width, height):
         raise ProtocolViolation("a picture is not as large as it is said to be")
     words = [str(note)[:_WORDS] for note in notes[:_NOTES]] if isinstance(notes, list) else []
     return ImageBlock(media_type, data, name, width, height, "; ".join(words))
+
+
+def _png_size(data: bytes) -> tuple[int, int]:
+    return int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int]:
+    """What the frame of a JPEG says; (0, 0) where there is none."""
+    at = 2
+    for _ in range(_SEGMENTS):
+        if data[at : at + 1] != b"\xff":
+            break
+        if data[at + 1] in _FRAMES:
+            return int.from_bytes(data[at + 7 : at + 9]), int.from_bytes(data[at + 5 : at + 7])
+        at += 2 + int.from_bytes(data[at + 2 : at + 4])
+    return 0, 0
 
 
 def _points(value: Any, fit: PictureFit) -> int:
