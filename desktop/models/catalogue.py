@@ -140,6 +140,7 @@ class Catalogue:
     def senses(self, ref: ModelRef) -> Senses:
         """What a model takes beside text, as far as it was listed."""
         model, pictures = self._known.get(ref), self._corrected(ref).pictures
+        model = DEMO_MODEL if ref == DEMO_MODEL.ref else model  # which nobody has to ask
         if model is None:
             return Senses(pictures)
         return Senses(model.vision if pictures is None else pictures, model.hearing)

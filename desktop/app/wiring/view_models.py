@@ -215,6 +215,7 @@ def _attaching(services: Services, bridge: Bridge, chat: ChatViewModel) -> Attac
         lambda: _room(services, chat),
         services.pictures,
         lambda: _documents_by_name(services, chat),
+        ChosenModelSees(services, chat),
     )
     chat.opened.connect(lambda _thread_id: made.begin())
     return made
@@ -228,6 +229,27 @@ async def _documents_by_name(services: Services, chat: ChatViewModel) -> dict[st
     except KnownError:  # whoever sends is told that the store fails
         there = []
     return {one.name.casefold(): one.digest for one in (*there, *written)}
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenModelSees:
+    """Whether the model of the open chat sees pictures."""
+
+    services: Services
+    chat: ChatViewModel
+
+    @property
+    def known(self) -> bool | None:
+        """As far as its server said so, or a person."""
+        return self.services.models.catalogue.senses(self._ref).images
+
+    async def learn(self) -> None:
+        """Ask its server."""
+        await self.services.models.catalogue.learn(self._ref)
+
+    @property
+    def _ref(self) -> ModelRef:
+        return ModelRef.parse(self.chat.meters.model)
 
 
 def _grants(services: Services, bridge: Bridge, chat: ChatViewModel) -> CallGrantsViewModel:

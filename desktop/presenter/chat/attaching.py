@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.files.documents import Asking
 from desktop.domain.files.pictures import PictureOpener
-from desktop.domain.messages import Block, FileBlock
+from desktop.domain.messages import Block, FileBlock, ImageBlock
 from desktop.presenter.chat.attachments import (
     COUNT_LIMIT,
     PASTED,
@@ -43,15 +43,30 @@ class AttachesDocuments(Protocol):
         ...
 
 
+class SeesPictures(Protocol):
+    """What knows whether the chosen model sees pictures."""
+
+    @property
+    def known(self) -> bool | None:
+        """Whether it does, as far as that is known."""
+        ...
+
+    async def learn(self) -> None:
+        """Ask its server, where nobody has yet."""
+        ...
+
+
 class AttachingViewModel(QObject):
     """Files, images and long pasted text become blocks; what is refused is said in words. ``ready``: the blocks of one
-    attachment. ``reading`` says what is being read, "" when nothing is. ``locked``: the name of a document whose
-    password is asked for ("" when that is over), and what was wrong with the last one. ``room``: how many characters of
-    a document the model gets at once. ``others``: the documents that the chat has already, by name."""
+    attachment. ``reading`` says what is being read, "" when nothing is. ``learned``: what ``unseen`` says may be
+    another. ``locked``: the name of a document whose password is asked for ("" when that is over), and what was wrong
+    with the last one. ``room``: how many characters of a document the model gets at once. ``others``: the documents
+    that the chat has already, by name."""
 
     ready = Signal(object)
     refused = Signal(str)
     reading = Signal(str)
+    learned = Signal()
     locked = Signal(str, str)
 
     def __init__(
@@ -61,8 +76,10 @@ class AttachingViewModel(QObject):
         room: Callable[[], int],
         pictures: PictureOpener,
         others: Callable[[], Awaitable[dict[str, str]]],
+        sees: SeesPictures | None = None,
     ) -> None:
         super().__init__()
+        self._sees = sees
         self._others = others
         self._names: dict[str, str] = {}
         self._pictures = pictures
@@ -82,6 +99,14 @@ class AttachingViewModel(QObject):
     def begin(self) -> None:
         """Another chat is open: the names of the last one's documents are free in it."""
         self._names = {}
+
+    def unseen(self, blocks: Sequence[Block]) -> str:
+        """What is said of the pictures in a message before it is sent; "" where the model may see them."""
+        count = sum(isinstance(block, ImageBlock) for block in blocks)
+        if not count or self._sees is None or self._sees.known is not False:
+            return ""
+        what = "the picture: it" if count == 1 else f"the {count} pictures: it"
+        return f"This model does not see {what} is only told that there {'is one' if count == 1 else 'are some'}."
 
     def stop(self) -> None:
         """The person does not wait for what is being read."""
@@ -140,7 +165,14 @@ class AttachingViewModel(QObject):
         return await self._waited_for(self._document(name, data), f"Reading {name}")
 
     async def _picture(self, data: bytes, name: str) -> Sequence[Block]:
-        return [await opened_picture(self._pictures, data, name)]
+        made = await opened_picture(self._pictures, data, name)
+        if self._sees is not None and self._sees.known is None:
+            self._bridge.spawn(self._learn(self._sees), name="whether the model sees")
+        return [made]
+
+    async def _learn(self, sees: SeesPictures) -> None:
+        await sees.learn()
+        self.learned.emit()
 
     async def _document(self, name: str, data: bytes) -> Sequence[Block]:
         try:

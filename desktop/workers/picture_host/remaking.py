@@ -103,7 +103,7 @@ def remade(data: bytes, kind: str, side: int, size: int) -> Remade:
 
 
 def _broken(kind: str, error: Exception) -> CallError:
-    words, what = str(error).lower(), "an icon" if kind == "icon" else f"a {kind}"
+    words, what = str(error).lower(), f"an {kind}" if kind in ("icon", "AVIF") else f"a {kind}"
     if "decompressed data too large" in words or "too large text" in words or "text memory" in words:
         return CallError("picture.bomb", "What is written beside its points is packed to be huge, as no picture needs.")
     if "truncated" in words or "unexpected end" in words or "not enough" in words:

@@ -132,3 +132,18 @@ async def test_pictures_come_in_the_order_in_which_they_were_chosen(start, tmp_p
     assert [block.name for block in app.composer.attachments] == names
     assert app.page.toast.text.startswith("“half.png” was not attached. It begins like a PNG, and ends too early.")
     assert not app.composer.attaching.isVisible()
+
+
+async def test_that_a_model_does_not_see_pictures_is_said_before_one_is_sent(start, tmp_path):
+    app = await start(HELLO)
+    (tmp_path / "chart.png").write_bytes(saved(marked(), "PNG"))
+    app.models.attaching.files((str(tmp_path / "chart.png"),))
+    await app.until(lambda: app.composer.attachments, "the picture")
+    assert not app.composer.unseen_note.isVisible(), "of the scripted model that is not known"
+    app.models.chat.set_model("demo/demo")
+    await app.until(app.composer.unseen_note.isVisible, "it is said")
+    assert app.composer.unseen_note.text() == (
+        "This model does not see the picture: it is only told that there is one."
+    )
+    app.composer.load_draft("")
+    assert not app.composer.unseen_note.isVisible()
