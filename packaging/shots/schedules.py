@@ -13,9 +13,9 @@ from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.jobs import Job, JobPolicy, JobRow, JobRun
 from desktop.presenter.schedules.page import JobsViewModel
 from desktop.ui.schedules.page import SchedulesPage
+from shots.samples import SampleSetup
 
 AGENTS = (("assistant", "Assistant"), ("surge_report", "Surge report"))
-MODELS = (("ollama/qwen3:30b", "qwen3:30b"), ("mistral/mistral-large", "mistral-large"))
 HOUR = 3_600.0
 REPORT = Job(
     "1",
@@ -104,7 +104,7 @@ class _Now:
 
 def _page(job_id: str, *problems: DefinitionProblem, none: bool = False) -> QWidget:
     jobs = JobsViewModel(cast(Any, SampleService(problems, none=none)), cast(Any, _Now()))
-    page = SchedulesPage(jobs, lambda: AGENTS, lambda: MODELS)
+    page = SchedulesPage(jobs, lambda: AGENTS, cast(Any, SampleSetup()))
     if job_id or problems:
         jobs.open(job_id)
     return page

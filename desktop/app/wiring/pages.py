@@ -205,7 +205,7 @@ class Pages(QObject):
         return None
 
     def _skills_page(self) -> QWidget:
-        made = self._skills = skills_page.SkillsPage(self._models.skills)
+        made = self._skills = skills_page.SkillsPage(self._models.skills, self._models.setup)
         made.model_wanted.connect(self._open_models)
         made.approvals_wanted.connect(lambda: self._shell.go("approvals"))
         return made
@@ -217,12 +217,7 @@ class Pages(QObject):
 
     def _schedules_page(self) -> QWidget:
         m = self._models
-        models = m.setup
-        made = self._schedules = schedules_page.SchedulesPage(
-            m.jobs,
-            lambda: m.agents,
-            lambda: [(str(one.ref), models.describe(str(one.ref))[0]) for one in models.models],
-        )
+        made = self._schedules = schedules_page.SchedulesPage(m.jobs, lambda: m.agents, m.setup)
         made.settings_wanted.connect(lambda: self._show_settings(APPROVALS))
         m.jobs.thread_wanted.connect(self._open_thread)
         return made

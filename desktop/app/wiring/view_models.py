@@ -274,6 +274,7 @@ def _other(services: Services, bridge: Bridge, chat: ChatViewModel, board: LiveT
 def _agents(services: Services, bridge: Bridge, board: LiveThreads, models: ModelSetupViewModel) -> AgentsViewModel:
     texts = UnsavedTextFiles(services.home / "data", services.redactor.mask_known)
     made = AgentsViewModel(services.agent_services.service, bridge, lambda: models.default_model, texts)
+    made.models = models
     made.changed.connect(lambda: board.titles.update(ChatAgents(services.agents)))
     follow_agents(made, theme(), bridge)
     return made

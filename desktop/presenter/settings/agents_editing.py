@@ -25,6 +25,7 @@ from desktop.yaml_text.change import REMOVE
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
+    from desktop.presenter.settings.model_setup import ModelSetupViewModel
     from desktop.services.agents.editing import AgentService
     from desktop.services.definitions.book import AgentBook
 
@@ -80,6 +81,8 @@ class AgentsViewModel(YamlFileViewModel):
         self._coming = 0
         """Fields that are on their way into the text."""
         self.prompts: tuple[str, ...] = ()
+        self.models: ModelSetupViewModel | None = None
+        """The models there are, and what each takes."""
         self._files_changed.connect(self._take)
         self._stop_listening = service.on_change(self._files_changed.emit)
 

@@ -183,8 +183,10 @@ class SkillEditor(QObject):
             self._keeper.drop(self.path)
 
     def set_key(self, key: str, value: Any) -> None:
-        """Set one of ``FORM_KEYS`` from the form; None removes it. Changes are applied in order, each in a thread."""
-        where = (key,) if key in _OUTSIDE_METADATA or key in self._flat() else ("metadata", key)
+        """Set one of ``FORM_KEYS`` from the form, or one below it (``model.seed``); None removes it. Changes are
+        applied in order, each in a thread."""
+        first, *below = key.split(".")
+        where = (first, *below) if first in _OUTSIDE_METADATA or first in self._flat() else ("metadata", first, *below)
         self._changes.append((where, REMOVE if value is None else value))
         if not self._changing:
             self._changing = True

@@ -8,12 +8,16 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QMenu, QSizePolicy, QWidg
 
 from desktop.domain.debates import ToolOffer
 from desktop.domain.definitions import SideName
+from desktop.domain.model_settings import SPELLINGS
 from desktop.domain.models import ModelInfo
+from desktop.presenter.common.setting_fields import wrong_in
 from desktop.presenter.debates.cost import ASSUMED, per_turn
 from desktop.presenter.debates.setup import DebateSetupViewModel, problem_of
 from desktop.presenter.debates.words import model_hint
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.ui.debates.numbers import NumberField
+from desktop.ui.model_picker.field import ModelField
+from desktop.ui.model_picker.settings_fields import ModelSettingsFields
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import BADGES, glyph, outline
 from desktop.ui.widgets.controls.buttons import IconButton
@@ -79,14 +83,16 @@ class SideCard(QFrame):
         self.label.setMaxLength(60)
         of = f"of side {side.upper()}"
         self.choice = PromptChoice(f"Prompt {of}", f"Kind of prompt {of}", f"Text of the prompt {of}")
-        self.prompt, self.model = self.choice.skill, Combo(f"Model {of}")
+        self.prompt, self.model = self.choice.skill, ModelField(f"Model {of}", models, ("", "The default model"))
         self.ends = Combo(f"A turn of side {side.upper()} ends with")
         self.read = Field("Property of its result that is read", hint="whole result", mono=True)
         self.rounds = NumberField(f"Rounds a turn of side {side.upper()}", 1, MAX_ROUNDS, hint="default")
         self.chips = FlowRow()
+        self.settings = ModelSettingsFields(of, models)
+        self.settings.changed.connect(self._set)
         self.add = IconButton("new", f"Add a tool to side {side.upper()}", side=24)
         self._hint = Paragraph("", "small", "3")
-        for box in (self.prompt, self.model, self.ends):
+        for box in (self.prompt, self.ends):
             box.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(6)
         self._lay_out()
@@ -121,6 +127,7 @@ class SideCard(QFrame):
                 tools.addWidget(self._tools_wrong)
                 column.addLayout(tools)
             column.addLayout(row)
+        column.addWidget(self.settings)
         foot = Row(spacing=6)
         foot.addWidget(Icon("model", "text-3", 14, line="small"), 0, Qt.AlignmentFlag.AlignTop)
         foot.addWidget(self._hint, 1)
@@ -133,7 +140,7 @@ class SideCard(QFrame):
         self.choice.picked.connect(lambda name: change(prompt=name))
         self.choice.switched.connect(lambda here: self._setup.write_here(self.side, here))
         self.choice.typed.connect(lambda: change(prompt_text=self.choice.text))
-        self.model.activated.connect(lambda _: self._model_chosen())
+        self.model.chosen.connect(self._model_chosen)
         self.ends.activated.connect(lambda _: self._ends_chosen())
         self.read.textEdited.connect(lambda text: change(stop_property=text.strip()))
         self.rounds.changed.connect(lambda: change(max_rounds=int(self.rounds.number or 0) or None))
@@ -142,9 +149,20 @@ class SideCard(QFrame):
     def _change(self, **changes: object) -> None:
         self._setup.set_side(self.side, **changes)
 
-    def _model_chosen(self) -> None:
-        self._change(model=str(self.model.currentData()))
+    def _model_chosen(self, ref: str) -> None:
+        self._change(model=ref)
+        self._show_settings()
         self.show_hint()
+
+    def _show_settings(self, *, fresh: bool = False) -> None:
+        side = self._setup.setup.side(self.side)
+        self.settings.show_values(side.settings, side.model or self._models.default_model, fresh=fresh)
+
+    def _set(self, key: str, value: object) -> None:
+        """One setting of its model, or None: no longer."""
+        settings = {name: one for name, one in self._setup.setup.side(self.side).settings.items() if name != key}
+        self._change(settings=settings if value is None else {**settings, key: value})
+        self._show_settings()
 
     def _ends_chosen(self) -> None:
         tool = str(self.ends.currentData() or "")
@@ -163,11 +181,9 @@ class SideCard(QFrame):
         self.choice.show_here(not side.prompt)
         if not side.prompt:
             self.choice.show_text(side.prompt_text)
-        models: list[tuple[str, object]] = [(model.title, str(model.ref)) for model in self._models.models]
-        if side.model not in {data for _, data in models}:
-            models.insert(0, (side.model.partition("/")[2] or side.model or "The default model", side.model))
-        self.model.fill(models, side.model)
+        self.model.show_ref(side.model)
         self.rounds.show_number(side.max_rounds)
+        self._show_settings()
         self.refresh_tools()
         self.show_hint()
 
@@ -191,8 +207,7 @@ class SideCard(QFrame):
     @property
     def info(self) -> ModelInfo | None:
         """What is known of the model that is chosen."""
-        ref = self._setup.setup.side(self.side).model
-        return next((model for model in self._models.models if str(model.ref) == ref), None)
+        return self._models.model(self._setup.setup.side(self.side).model)
 
     def show_hint(self) -> None:
         """The model's window, and what a turn costs."""
@@ -209,6 +224,7 @@ class SideCard(QFrame):
             place.set_error(problem_of(problems, f"{prefix}.{name}"))
         if wrong := problem_of(problems, f"{prefix}.promptText"):
             self.places["prompt"].set_error(wrong)
+        self.settings.show_problems(wrong_in({key: problem_of(problems, f"{prefix}.model.{key}") for key in SPELLINGS}))
         self._tools_wrong.set_pieces(problem_of(problems, f"{prefix}.tools"))
         self._tools_wrong.setVisible(bool(self._tools_wrong.text()))
 

@@ -27,7 +27,7 @@ from desktop.ui.widgets.layout.turning import Turning
 from desktop.ui.widgets.scaling import Column, Row, sized
 
 TITLE = "How its model answers"
-PAIR = 200
+PAIR = 340
 """Pixels at 100 % from which on two fields stand side by side."""
 AS_IT_DOES = "As the model does by itself"
 
@@ -72,6 +72,8 @@ class ModelSettingsFields(QWidget):
         control: QWidget
         if name == "effort":
             control = Combo(said)
+            control.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            control.setMinimumContentsLength(4)
             control.activated.connect(lambda _: self._leave(name))
         elif name == "stop":
             control = sized(TextArea(said, hint=field.hint, mono=True), height=56)
@@ -82,7 +84,10 @@ class ModelSettingsFields(QWidget):
             control.textEdited.connect(lambda _: self._type(name))
             control.editingFinished.connect(lambda: self._leave(name))
         control.installEventFilter(self)
-        self.places[name] = Labelled(field.caption, control, field.about)
+        place = self.places[name] = Labelled(field.caption, control, field.about)
+        column = place.layout()
+        if isinstance(column, Column):
+            column.addStretch(1)  # two beside each other begin at one height
 
     # -- what is shown ------------------------------------------------------------------------------------------------
 
@@ -112,6 +117,8 @@ class ModelSettingsFields(QWidget):
             text = text_of(name, value)
             if name == "effort":
                 self._fill_efforts(str(value) if value is not None else "")
+            elif not fresh and place.control.hasFocus() and self._is_said(name, value):
+                text = self._text(name)
             elif fresh or not (self.pending_in(name) and place.control.hasFocus()):
                 self._put(name, text)
             self._was[name] = text
@@ -119,6 +126,11 @@ class ModelSettingsFields(QWidget):
             self.open(bool(settings_words(values)) and self.is_open)
         self._say()
         self._mark()
+
+    def _is_said(self, name: str, value: Any) -> bool:
+        """Whether a field says this already, in other letters."""
+        mine = value_in(name, self._text(name))[0]
+        return bool(mine == (list(value) if isinstance(value, tuple) else value))
 
     def _put(self, name: str, text: str) -> None:
         control = self.places[name].control

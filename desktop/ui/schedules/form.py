@@ -10,9 +10,14 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.jobs import Job, JobPolicy
+from desktop.domain.model_settings import SPELLINGS
+from desktop.presenter.common.setting_fields import wrong_in
 from desktop.presenter.run_panel.budget import read_limit, shown
 from desktop.presenter.schedules.page import EXAMPLES, JobsViewModel
 from desktop.presenter.schedules.words import listed, moment, policy_words
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.ui.model_picker.field import ModelField
+from desktop.ui.model_picker.settings_fields import ModelSettingsFields
 from desktop.ui.widgets.controls.agent_combo import AgentCombo
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Field, Labelled, TextArea
@@ -54,11 +59,11 @@ Choices = Sequence[tuple[str, str]]
 
 
 class JobForm(QWidget):
-    """Follows the view-model's draft. ``agents`` and ``models`` give (value, title) when the form is shown."""
+    """Follows the view-model's draft. ``agents`` gives (value, title) when the form is shown."""
 
     settings_wanted = Signal()
 
-    def __init__(self, jobs: JobsViewModel, agents: Callable[[], Choices], models: Callable[[], Choices]) -> None:
+    def __init__(self, jobs: JobsViewModel, agents: Callable[[], Choices], models: ModelSetupViewModel) -> None:
         super().__init__()
         self._jobs, self._agents, self._models = jobs, agents, models
         self._filling = False
@@ -82,11 +87,14 @@ class JobForm(QWidget):
         self.name.setMaxLength(200)
         self.message = TextArea("Message", hint="What to do, as you would write it to the agent")
         sized(self.message, height=96)
-        self.agent, self.model = AgentCombo("Agent"), Combo("Model")
+        self.agent, self.model = AgentCombo("Agent"), ModelField("Model", self._models, ("", "The default model"))
         column.addWidget(self._field("name", "Name", self.name))
         column.addWidget(self._field("message", "Message", self.message))
         agent, model = self._field("agent", "Agent", self.agent), self._field("model", "Model", self.model)
         column.addWidget(Turning(agent, model, minimum=PAIR))
+        self.settings = ModelSettingsFields("of this job", self._models)
+        self.settings.changed.connect(self._set)
+        column.addWidget(self.settings)
         self.project = Field("Folder", hint="None: Assent's own workspace", mono=True)
         choose = Button("Choose…", icon="folder", small=True)
         choose.clicked.connect(lambda: choose_folder(self, "The folder that the job works in", self._choose_project))
@@ -99,7 +107,7 @@ class JobForm(QWidget):
         self.name.textEdited.connect(lambda text: self._edit(name=text))
         self.message.textChanged.connect(lambda: self._edit(message=self.message.toPlainText()))
         self.agent.activated.connect(lambda _: self._edit(agent=self.agent.currentData()))
-        self.model.activated.connect(lambda _: self._edit(model=self.model.currentData()))
+        self.model.chosen.connect(self._choose_model)
         return card
 
     def _when(self) -> QWidget:
@@ -185,8 +193,8 @@ class JobForm(QWidget):
         _put(self.name, job.name)
         _put(self.message, job.message)
         self.agent.fill([(title, value) for value, title in _with(self._agents(), job.agent)], job.agent)
-        models = [("", "The default model"), *self._models()]
-        self.model.fill([(title, value) for value, title in _with(models, job.model)], job.model)
+        self.model.show_ref(job.model)
+        self._show_settings(fresh=True)
         _put(self.project, job.project)
         _put(self.schedule, job.schedule)
         _put(self.zone, job.zone)
@@ -215,6 +223,8 @@ class JobForm(QWidget):
             labelled.set_error("" if empty else shown_line(said))
             if not said and (perhaps := self._jobs.warning_of(path)):
                 labelled.set_warning(shown_line(perhaps))
+        wrong = {name: self._jobs.problem_of(f"settings.{name}") for name in SPELLINGS}
+        self.settings.show_problems(wrong_in(wrong))
         now, zone = time.time(), self._jobs.draft.zone
         pairs = zip(self._jobs.next_times, self._jobs.next_ahead_s, strict=False)
         times = [moment(at, now, zone, ahead) for at, ahead in pairs]
@@ -231,14 +241,29 @@ class JobForm(QWidget):
         """Keys go to the first field that is wrong."""
         wrong = (field for path, field in self._labelled.items() if self._jobs.problem_of(path) and field.isVisible())
         field = next(wrong, None)
-        if field is not None:
-            give_keys(field.control)
+        control = field.control if field is not None else self.settings.first_wrong()
+        if control is not None:
+            give_keys(control)
 
     # -- to the draft -------------------------------------------------------------------------------------------------
 
     def _edit(self, **changes: object) -> None:
         if not self._filling:
             self._jobs.edit(**changes)
+
+    def _choose_model(self, ref: str) -> None:
+        self._edit(model=ref)
+        self._show_settings()
+
+    def _show_settings(self, *, fresh: bool = False) -> None:
+        job = self._jobs.draft
+        self.settings.show_values(job.settings, job.model or self._models.default_model, fresh=fresh)
+
+    def _set(self, key: str, value: object) -> None:
+        """One setting of its model, or None: no longer."""
+        settings = {name: one for name, one in self._jobs.draft.settings.items() if name != key}
+        self._edit(settings=settings if value is None else {**settings, key: value})
+        self._show_settings()
 
     def _edit_policy(self, **changes: object) -> None:
         if not self._filling:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 from desktop.domain.jobs import JobRow
 from desktop.presenter.schedules.page import JobsViewModel
 from desktop.presenter.schedules.words import BAD, short, state_of
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.ui.schedules.form import Choices, JobForm
 from desktop.ui.schedules.history import JobHistory
 from desktop.ui.theme import theme
@@ -96,7 +97,7 @@ class SchedulesPage(QFrame):
 
     settings_wanted = Signal()
 
-    def __init__(self, jobs: JobsViewModel, agents: Callable[[], Choices], models: Callable[[], Choices]) -> None:
+    def __init__(self, jobs: JobsViewModel, agents: Callable[[], Choices], models: ModelSetupViewModel) -> None:
         super().__init__()
         self._jobs = jobs
         self._dialog: Dialog | None = None

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QFont, QFontMetrics, QKeyEvent, QPainter, QPa
 from PySide6.QtWidgets import QFrame, QLabel, QMenu, QSizePolicy, QStackedWidget, QWidget
 
 from desktop.domain.skills import SkillProblem
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.skills.editing import SkillEditor
 from desktop.presenter.skills.page import Difference, SkillsViewModel
 from desktop.presenter.skills.trying import SkillTrials
@@ -74,9 +75,15 @@ class SkillPane(QFrame):
     model_wanted = Signal()
     approvals_wanted = Signal()
 
-    def __init__(self, skills: SkillsViewModel, editor: SkillEditor, trials: SkillTrials) -> None:
+    def __init__(
+        self,
+        skills: SkillsViewModel,
+        editor: SkillEditor,
+        trials: SkillTrials,
+        known: ModelSetupViewModel | None = None,
+    ) -> None:
         super().__init__()
-        self._skills, self._editor, self._trials = skills, editor, trials
+        self._skills, self._editor, self._trials, self._known = skills, editor, trials, known
         self._shown_key: object = None
         self._stale: set[str] = set()
         self.setProperty("pane", "surface")
@@ -139,7 +146,7 @@ class SkillPane(QFrame):
     @cached_property
     def edit(self) -> EditPane:
         """The form and the text of the skill."""
-        made = self._add(EditPane(self._editor))
+        made = self._add(EditPane(self._editor, self._known))
         made.jump_wanted.connect(self.jump)
         if self._skills.detail is not None:
             made.show_detail(self._skills.detail)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.common.line_ends import Conflict
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.skills.editing import SkillEditor
 from desktop.presenter.skills.page import SkillDetail
 from desktop.ui.skills.cards import problem_rows
@@ -57,13 +58,13 @@ class Problems(QFrame):
 
 
 class EditPane(QFrame):
-    """``jump_wanted`` carries a problem that was pressed in the list below."""
+    """``jump_wanted`` carries a problem that was pressed in the list below. ``known``: the models there are."""
 
     jump_wanted = Signal(object)
 
-    def __init__(self, editor: SkillEditor) -> None:
+    def __init__(self, editor: SkillEditor, known: ModelSetupViewModel | None = None) -> None:
         super().__init__()
-        self._editor = editor
+        self._editor, self._known = editor, known
         self._detail: SkillDetail | None = None
         self._view = "text"
         self._place: tuple[int, int] | None = None
@@ -122,7 +123,7 @@ class EditPane(QFrame):
     @cached_property
     def form(self) -> FrontmatterForm:
         """Made when it is first looked at: it is the dearest part of the page."""
-        made, editor = FrontmatterForm(), self._editor
+        made, editor = FrontmatterForm(self._known), self._editor
         made.changed.connect(editor.set_key)
         made.load(editor.form, editor.problems, writable=editor.writable, fresh=True)
         self._stack.addWidget(made)

@@ -11,9 +11,13 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.skills import SkillProblem
+from desktop.presenter.common.setting_fields import wrong_in
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.skills.editing import FormState
 from desktop.presenter.skills.forms import parse_json
 from desktop.presenter.skills.words import CODE_FIELDS
+from desktop.ui.model_picker.field import ModelField
+from desktop.ui.model_picker.settings_fields import ModelSettingsFields
 from desktop.ui.widgets.controls.fields import Combo, Field, Labelled, MonoView, TextArea
 from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.layout.containers import Notice, Scroller
@@ -29,7 +33,7 @@ HELP = {
     "category": "Whether a call asks you first. Empty: decided from what it may call.",
     "params": "JSON Schema of the arguments. Empty: it takes none.",
     "returns": "JSON Schema of the result. Empty: plain text.",
-    "model": "How its agent works, as JSON: agent, model, maxTurns, maxSteps, toolMode, persistent.",
+    "model": "All that is said of its agent, as JSON: also agent, maxTurns, maxSteps, toolMode, persistent.",
 }
 
 
@@ -38,9 +42,10 @@ class FrontmatterForm(Scroller):
 
     changed = Signal(str, object)
 
-    def __init__(self) -> None:
+    def __init__(self, known: ModelSetupViewModel | None = None) -> None:
         super().__init__()
         self.setAccessibleName("Frontmatter")
+        self._known = known
         self._values: dict[str, Any] = {}
         self._loading = False
         self._pending: dict[str, Callable[[], None]] = {}
@@ -63,6 +68,12 @@ class FrontmatterForm(Scroller):
         self.params = sized(TextArea("Params as JSON Schema", mono=True), height=156)
         self.returns = sized(TextArea("Returns as JSON Schema", mono=True), height=92)
         self.model = sized(TextArea("Model settings as JSON", mono=True), height=60)
+        self.chosen = ModelField("Model that works on it", self._known, ("", OF_CALLER)) if self._known else None
+        if self.chosen is not None:
+            self.chosen.chosen.connect(self._choose)
+        self.settings = ModelSettingsFields("of this skill", self._known)
+        self.settings.changed.connect(self._set)
+        self.settings.typing.connect(self._later.start)
         self.others = MonoView("Other keys, as YAML", rows=6)
         texts = {"description": self.description, "allowed-tools": self.tools}
         for key, area in texts.items():
@@ -88,13 +99,19 @@ class FrontmatterForm(Scroller):
             ("category", "Category", self.category),
             ("params", "Params", self.params),
             ("returns", "Returns", self.returns),
-            ("model", "Model", self.model),
+            ("model", "Agent and model", self.model),
         ):
             label = self._labels[key] = Labelled(caption, control, HELP.get(key, ""))
             if key in ("visibility", "category"):
                 side.addWidget(label, 0 if key == "visibility" else 1, Qt.AlignmentFlag.AlignTop)
                 if key == "category":
                     column.addLayout(side)
+            elif key == "model":
+                self._of_model = label
+                if self.chosen is not None:
+                    column.addWidget(Labelled("Model", self.chosen, "Which model works on it."))
+                column.addWidget(self.settings)
+                column.addWidget(label)
             else:
                 column.addWidget(label)
         self._others = Labelled("Other keys", self.others, "These are kept as they are; change them under Text.")
@@ -116,9 +133,10 @@ class FrontmatterForm(Scroller):
             if not kept and (fresh or value != self._values.get(key, _NOTHING)):
                 self._show(key, value)
         self._values = dict(form.values)
+        self._show_model(fresh=fresh)
         self.others.setPlainText(form.others)
         self._others.setVisible(bool(form.others))
-        for control in self._controls().values():
+        for control in (*self._controls().values(), self.settings, *([self.chosen] if self.chosen else [])):
             control.setEnabled(writable and not form.refused)
         self._loading = False
         self._mark(problems)
@@ -142,15 +160,44 @@ class FrontmatterForm(Scroller):
         elif isinstance(control, Combo):
             control.setCurrentIndex(max(0, control.findData(value or "")))
 
+    @property
+    def _model_values(self) -> Mapping[str, Any]:
+        given = self._values.get("model")
+        return given if isinstance(given, Mapping) else {"model": given} if isinstance(given, str) and given else {}
+
+    def _show_model(self, *, fresh: bool = False) -> None:
+        ref = str(self._model_values.get("model") or "")
+        if self.chosen is not None:
+            self.chosen.show_ref(ref)
+        usual = self._known.default_model if self._known is not None else ""
+        self.settings.show_values(self._model_values, ref or usual, fresh=fresh)
+
+    def _choose(self, ref: str) -> None:
+        if isinstance(self._values.get("model"), Mapping):
+            self._give("model.model", ref or None)
+        else:
+            self._give("model", ref or None)
+
+    def _set(self, key: str, value: Any) -> None:
+        """One setting of its model. A file may name the model alone (``model: lab/m``): that becomes a mapping."""
+        given, now = self._values.get("model"), {**self._model_values, key: value}
+        alone = isinstance(given, str) and bool(given)
+        self._give("model" if alone else f"model.{key}", now if alone else value)
+        self._values["model"] = now  # the next one may come before the text was read
+
     def _mark(self, problems: Sequence[SkillProblem]) -> None:
         """Each problem below the field that it is about."""
         said: dict[str, str] = {}
+        of_model: dict[str, str] = {}
         for problem in problems:
+            if (found := _OF_MODEL.match(problem.message)) is not None:
+                of_model.setdefault(found.group(1), problem.message)
             key = CODE_FIELDS.get(problem.code.split(".", 1)[0], "")
             if problem.code == "schema.invalid":
                 key = problem.message.split(" ", 1)[0]
             if key in self._labels and key not in said:
                 said[key] = f"Line {problem.line}, column {problem.column}: {problem.message}"
+        self.settings.show_problems(wrong_in(of_model))
         for key, label in self._labels.items():
             if key not in self._pending:
                 label.set_error(said.get(key, ""))
@@ -165,6 +212,7 @@ class FrontmatterForm(Scroller):
     def flush(self) -> None:
         """Give what was typed just now."""
         self._later.stop()
+        self.settings.finish()
         pending, self._pending = self._pending, {}
         for send in pending.values():
             send()
@@ -181,11 +229,15 @@ class FrontmatterForm(Scroller):
 
     def _give(self, key: str, value: Any) -> None:
         if not self._loading:
-            self._values[key] = value
+            if "." not in key:
+                self._values[key] = value
             self.changed.emit(key, value)
 
 
 _NOTHING = object()
+_OF_MODEL = re.compile(r"model\.(\w+) ")
+"""How the message of a problem begins that is about a setting of the model."""
+OF_CALLER = "The model of whoever calls it"
 
 
 def _value(key: str, text: str) -> Any:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QStackedWidget, QWidget
 
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.skills.models import SkillsModels
 from desktop.presenter.skills.repositories import Repositories
 from desktop.ui.skills import asking, facets, importing, list_pane
@@ -97,18 +98,18 @@ class RepositorySides(SideBySide):
 
 class SkillsPage(QFrame):
     """The Skills page. ``model_wanted`` and ``approvals_wanted``: the person wants to choose a model, or to see what
-    waits."""
+    waits. ``known``: the models there are."""
 
     model_wanted = Signal()
     approvals_wanted = Signal()
 
-    def __init__(self, models: SkillsModels) -> None:
+    def __init__(self, models: SkillsModels, known: ModelSetupViewModel | None = None) -> None:
         super().__init__()
         self._models = models
         self._skills, self._editor = models.skills, models.editor
         self.setProperty("pane", "surface")
         self.facets, self.list = Facets(models.skills, models.repositories), SkillList(models.skills)
-        self.skill = SkillPane(models.skills, models.editor, models.trials)
+        self.skill = SkillPane(models.skills, models.editor, models.trials, known)
         self.sides = SideBySide(self.list, self.skill)
         self.work = QStackedWidget()
         self.work.addWidget(self.sides)

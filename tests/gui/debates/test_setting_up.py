@@ -304,3 +304,25 @@ async def test_a_sides_prompt_is_written_in_the_set_up_and_switching_keeps_it(th
         dialog.text.setPlainText("You are for milk.")
         assert (dialog.setup.a.prompt, dialog.setup.a.prompt_text) == ("", "You are for milk.")
         dialog.answer("cancel")
+
+
+@pytest.mark.spec("R-MOD-1")
+async def test_how_the_model_of_a_side_answers_is_set_up_with_it_and_a_wrong_value_keeps_it_from_starting(
+    theme: Any, tmp_path: Path
+) -> None:
+    model = ScriptedModel([says("for"), says("against")])
+    async with watched(tmp_path, model) as w:
+        w.setup.take(setup(topic="Rain?", max_turns=2, a={"model": MODEL}, b={"model": MODEL}))
+        fields = w.page.setup.sides["a"].settings
+        fields.fold.click()
+        field = fields.places["temperature"].control
+        field.setText("hot")
+        field.editingFinished.emit()
+        await w.until(lambda: w.setup.errors, "the problem")
+        assert "a number from 0 to 2" in field.accessibleDescription()
+        field.setText("0.7")
+        field.editingFinished.emit()
+        await w.until(lambda: not w.setup.errors and w.setup.setup.a.settings == {"temperature": 0.7}, "no problem")
+        w.page.setup.start()
+        await w.until(lambda: w.state is not None and w.state.status == "ended", "the debate ended")
+    assert [request.settings.temperature for request in model.requests] == [0.7, None]

@@ -9,7 +9,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
-from shots.schedules import AGENTS, MODELS, SampleService, _Now
+from shots.samples import SampleSetup
+from shots.schedules import AGENTS, SampleService, _Now
 
 from desktop.domain.jobs import Job, JobPolicy, JobRow, JobRun
 from desktop.presenter.schedules.page import JobsViewModel
@@ -57,7 +58,7 @@ class RecordingService(SampleService):
 @pytest.fixture
 def page(theme: Any, qtbot: Any) -> Any:
     service = RecordingService()
-    made = SchedulesPage(JobsViewModel(service, _Now()), lambda: AGENTS, lambda: MODELS)  # type: ignore[arg-type]
+    made = SchedulesPage(JobsViewModel(service, _Now()), lambda: AGENTS, SampleSetup())  # type: ignore[arg-type]
     qtbot.addWidget(made)
     made.service, made.jobs = service, made._jobs
     made.resize(1200, 800)
@@ -309,7 +310,7 @@ def test_no_jobs_yet_is_said_only_once_the_jobs_were_read(theme: Any, qtbot: Any
                 super().spawn(work, **options)
 
     bridge = Later()
-    made = SchedulesPage(JobsViewModel(NoJobs(), bridge), lambda: AGENTS, lambda: MODELS)  # type: ignore[arg-type]
+    made = SchedulesPage(JobsViewModel(NoJobs(), bridge), lambda: AGENTS, SampleSetup())  # type: ignore[arg-type]
     qtbot.addWidget(made)
     made.show()
     assert not made._empty.isVisible()
@@ -348,3 +349,24 @@ def test_a_job_is_put_at_the_edge_of_its_folder_and_says_so(page):
     page.jobs.discard()
     assert not page.form.edge.isChecked()
     assert policy_words(JobPolicy(at_edge=True), admin_allowed=False) == f"{AT_EDGE} Beside that it only reads."
+
+
+@pytest.mark.spec("R-MOD-1")
+def test_how_its_model_answers_is_part_of_the_job_and_what_is_wrong_stands_at_its_field(page):
+    form, jobs = page.form, page.jobs
+    fields = form.settings
+    assert (fields.is_open, jobs.draft.settings) == (False, {})
+    fields.fold.click()
+    temperature = fields.places["temperature"].control
+    QTest.keyClicks(temperature, "0.3")
+    QTest.keyClick(temperature, Qt.Key.Key_Return)
+    assert jobs.draft.settings == {"temperature": 0.3}
+    temperature.clear()
+    QTest.keyClicks(temperature, "warm")
+    QTest.keyClick(temperature, Qt.Key.Key_Return)
+    assert jobs.draft.settings == {"temperature": "warm"}
+    assert "a number from 0 to 2" in temperature.accessibleDescription()
+    assert fields.first_wrong() is temperature
+    temperature.clear()
+    QTest.keyClick(temperature, Qt.Key.Key_Return)
+    assert jobs.draft.settings == {}

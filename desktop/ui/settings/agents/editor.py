@@ -31,7 +31,7 @@ class AgentEditor(YamlEditor):
         """Of the last save; it stands until something changes."""
         self._fresh = False
         """Another file was opened and its fields are not filled yet."""
-        self.form, self.trial = AgentForm(), AgentTrial()
+        self.form, self.trial = AgentForm(agents.models), AgentTrial()
         super().__init__(agents)
         self.stack.addWidget(self.form)
         self.stack.addWidget(self.trial)

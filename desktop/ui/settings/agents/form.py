@@ -8,6 +8,8 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.ui.settings.agents.model import AgentModel
 from desktop.ui.widgets.controls.fields import Field, Labelled, TextArea
 from desktop.ui.widgets.controls.prompt_choice import HELP as PROMPT_HELP
 from desktop.ui.widgets.controls.prompt_choice import PromptChoice
@@ -91,7 +93,7 @@ class _SideFields(QWidget):
     begun = Signal(str)
     left = Signal(str)
 
-    def __init__(self, key: str, title: str) -> None:
+    def __init__(self, key: str, title: str, models: ModelSetupViewModel | None) -> None:
         super().__init__()
         self.key = key
         self.setAccessibleName(title)
@@ -134,6 +136,10 @@ class _SideFields(QWidget):
                 row.addWidget(self.labels[name], 1, Qt.AlignmentFlag.AlignTop)
             column.addLayout(row)
         column.addWidget(self.reply)
+        self.models = AgentModel(key, title, models)
+        self.models.changed.connect(self.changed)
+        self.models.typing.connect(self.typing)
+        column.addWidget(self.models)
 
     def show_alone(self, alone: bool) -> None:
         """Set the heading: that of a side, or of an agent with nobody on the other side."""
@@ -165,18 +171,23 @@ class _SideFields(QWidget):
 
     @property
     def pending(self) -> bool:
-        """Whether the text of the prompt has something that is not in the file's text yet."""
+        """Whether the prompt or a setting of its model has something that is not in the file's text yet."""
+        return self.models.fields.pending or self._writing
+
+    @property
+    def _writing(self) -> bool:
         return self.choice.here and self.choice.text != self._written.strip()
 
     def typed(self) -> list[tuple[tuple[str, ...], Any]]:
         """What stands in fields that ``changed`` has not told yet, by their paths."""
         found: list[tuple[tuple[str, ...], Any]] = []
-        if self.pending:
+        if self._writing:
             found.append(((self.key, "promptText"), _block(self.choice.text)))
-        return found + [((self.key, name), line.value) for name, line in self.lines.items() if line.pending]
+        found += [((self.key, name), line.value) for name, line in self.lines.items() if line.pending]
+        return found + self.models.typed()
 
     def _take_text(self) -> None:
-        if self.pending:
+        if self._writing:
             self._written = self.choice.text
             self.changed.emit((self.key, "promptText"), _block(self._written))
 
@@ -189,12 +200,14 @@ class _SideFields(QWidget):
     def finish(self) -> None:
         """Take over every field as if the person had left it."""
         self._take_text()
+        self.models.fields.finish()
         for line in self.lines.values():
             line.finish()
 
     def drop(self) -> None:
         """Every field as the text has it."""
         self.choice.show_text(self._written)
+        self.models.fields.drop()
         for line in self.lines.values():
             line.drop()
 
@@ -202,6 +215,7 @@ class _SideFields(QWidget):
         """Begin with another file: nothing of the one before comes back."""
         self._skill = self._written = self._list = ""
         self.choice.show_text("")
+        self.models.begin()
 
     def _show_prompt(self, values: Mapping[str, Any]) -> None:
         written = values.get("promptText")
@@ -226,6 +240,7 @@ class _SideFields(QWidget):
         for name, line in self.lines.items():
             line.show_value(values.get(name))
         self.reply.setChecked(values.get("stopOnResponse") is not False)
+        self.models.show_value(values.get("model"))
 
 
 class AgentForm(Scroller):
@@ -238,7 +253,7 @@ class AgentForm(Scroller):
     begun = Signal(str)
     left = Signal(str)
 
-    def __init__(self) -> None:
+    def __init__(self, models: ModelSetupViewModel | None = None) -> None:
         super().__init__(margins=(24, 16, 24, 24), spacing=12)
         self.setAccessibleName("Fields of the agent")
         self.lines = {
@@ -260,7 +275,7 @@ class AgentForm(Scroller):
         self.kind.chosen.connect(self._type_chosen)
         self.exposed = CheckBox("Other agents may call it as a tool")
         self.exposed.clicked.connect(lambda on: self.changed.emit(("exposeAsTool",), True if on else None))
-        self.sides = (_SideFields("sideA", "Side A"), _SideFields("sideB", "Side B"))
+        self.sides = (_SideFields("sideA", "Side A", models), _SideFields("sideB", "Side B", models))
         for side in self.sides:
             side.changed.connect(self.changed)
             side.typing.connect(self.typing)
@@ -383,6 +398,7 @@ class AgentForm(Scroller):
                 label.set_warning(doubtful.get(path, ""))
                 if path in wrong:
                     label.set_error(wrong[path])
+            side.models.show_problems(wrong)
             of_prompt = (wrong.get(f"{side.key}.{name}", "") for name in ("prompt", "promptText"))
             side.labels["prompt"].set_error(next(filter(None, of_prompt), ""))
 
