@@ -340,6 +340,10 @@ class SampleSetup(QObject):
         """As the keyring is."""
         return "session" if self.keyring_note else "kept"
 
+    def found(self, connection_id: str) -> str:
+        """Of what is connected."""
+        return "13 models" if connection_id == "mistral" else ""
+
     def problem(self, connection_id: str) -> str:
         """Of the lab's server."""
         return "The server at lab.example does not answer. Is it switched on?" if connection_id == "lab" else ""

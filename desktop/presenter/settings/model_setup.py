@@ -5,6 +5,7 @@ A key passes through here once on its way to the keyring; it is in no attribute,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
         self._servers: tuple[LocalServer, ...] = ()
         self._models: tuple[ModelInfo, ...] = ()
         self._by_ref: Mapping[str, ModelInfo] = {}
+        self._counts: Mapping[str, int] = {}
         self._looking = self._look_once_more = False
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -81,6 +83,11 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
         """The name of a connection or server, as every list shows it."""
         named = {s.kind: s.title for s in self._servers} | {c.connection_id: c.title for c in self.connections}
         return named.get(connection_id) or connection_id
+
+    def found(self, connection_id: str) -> str:
+        """How many models a connection has, in words, or ""."""
+        count = self._counts.get(connection_id, 0)
+        return "" if not count else "1 model" if count == 1 else f"{count:,} models"
 
     def model(self, ref: str) -> ModelInfo | None:
         """A model as last listed."""
@@ -155,6 +162,7 @@ class ModelSetupViewModel(ConnectionsViewModel[ModelInfo]):
     def _keep(self, models: Sequence[ModelInfo]) -> None:
         self._models = tuple(models)
         self._by_ref = {str(model.ref): model for model in models}
+        self._counts = Counter(model.ref.connection_id for model in models)
 
     def use(self, ref: str) -> None:
         """Make a model the default and say so."""

@@ -16,14 +16,15 @@ from desktop.ui.widgets.tips import plain_tip
 
 
 class ModelField(Button):
-    """``chosen(ref)``; ``first`` is the choice that is no model, (value, words)."""
+    """``chosen(ref)``; ``first`` is what stands there for no model, (value, words), and a choice where ``optional``."""
 
     chosen = Signal(str)
-    connect_wanted = Signal()
 
-    def __init__(self, name: str, setup: ModelSetupViewModel, first: tuple[str, str] | None = None) -> None:
+    def __init__(
+        self, name: str, setup: ModelSetupViewModel, first: tuple[str, str] | None = None, *, optional: bool = True
+    ) -> None:
         super().__init__("", icon="model", chevron=True, shrinks=True)
-        self._name, self._setup, self._first = name, setup, first
+        self._name, self.setup, self._first, self._optional = name, setup, first, optional
         self.ref = self._shown = self._place = ""
         self._there = True
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -47,9 +48,8 @@ class ModelField(Button):
 
     def open_list(self) -> None:
         """Open the list of models below it, or above."""
-        popup = _FieldPopup(self, self._setup, self.ref, self._first)
+        popup = _FieldPopup(self, self.setup, self.ref, self._first if self._optional else None)
         popup.chosen.connect(self._take)
-        popup.connect_wanted.connect(self.connect_wanted)
         popup.open_at(self)
 
     def _take(self, ref: str) -> None:
@@ -65,9 +65,9 @@ class ModelField(Button):
         elif not self.ref:
             self._shown = "Choose a model"
         else:
-            place = self._setup.place(self.ref.partition("/")[0])
-            self._there = self._setup.model(self.ref) is not None or not self._setup.models
-            self._shown = plain_name(self._setup.describe(self.ref)[0])
+            place = self.setup.place(self.ref.partition("/")[0])
+            self._there = self.setup.model(self.ref) is not None or not self.setup.models
+            self._shown = plain_name(self.setup.describe(self.ref)[0])
             self._place = plain_name(place) if self._there else NOT_NOW
         words = ", ".join(filter(None, (self._shown, self._place)))
         self.set_label(words)

@@ -23,7 +23,8 @@ BESIDE = 560
 
 class ModelPopup(QFrame):
     """``chosen(ref)`` and then closed; Escape closes and changes nothing. It follows a look that is still under way.
-    ``first`` is a choice that is no model, ``used`` says how many tokens of a model the chat has."""
+    ``connects``: it leads to where models are connected. ``first`` is a choice that is no model, ``used`` says how many
+    tokens of a model the chat has."""
 
     chosen = Signal(str)
     connect_wanted = Signal()
@@ -35,6 +36,7 @@ class ModelPopup(QFrame):
         current: str,
         *,
         keys: str = "",
+        connects: bool = False,
         first: tuple[str, str] | None = None,
         used: Callable[[str], int] = lambda _ref: 0,
         popup: bool = True,
@@ -53,6 +55,7 @@ class ModelPopup(QFrame):
         """Whether what is known of the model stands in the place of the list: there is no room beside it."""
         self._anchor: QWidget | None = None
         self.chooser = ModelChooser(keys)
+        self.chooser.more.setVisible(connects)
         self._line = pane("line-v")
         self._line.hide()
         self._row = Row(self, margins=1, spacing=0)

@@ -98,6 +98,10 @@ class ConnectionsViewModel(QObject, Generic[Found]):
         error = self._tries.problems.get(connection_id)
         return error.advice if error else ""
 
+    def found(self, connection_id: str) -> str:
+        """What a connection is known to give, in words, or ""."""
+        return ""
+
     # -- acting -----------------------------------------------------------------------------------------------------
 
     def keyring_answered(self) -> None:

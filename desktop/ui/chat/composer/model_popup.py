@@ -28,7 +28,13 @@ class ChatModelPopup(ModelPopup):
         self._adding = False
         self._models = models
         super().__init__(
-            parent, models.setup, meters.model, keys=KEYS, used=used_by(meters, models.chat.token_scale), popup=popup
+            parent,
+            models.setup,
+            meters.model,
+            keys=KEYS,
+            connects=True,
+            used=used_by(meters, models.chat.token_scale),
+            popup=popup,
         )
         self._pile = QStackedWidget()
         self.about = ModelAbout(models.setup, models.effort, meters.agent, meters.agent_title)

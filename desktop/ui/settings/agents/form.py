@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
-from desktop.ui.settings.agents.model import AgentModel
+from desktop.ui.settings.agents.model import SideModelFields
 from desktop.ui.widgets.controls.fields import Field, Labelled, TextArea
 from desktop.ui.widgets.controls.prompt_choice import HELP as PROMPT_HELP
 from desktop.ui.widgets.controls.prompt_choice import PromptChoice
@@ -136,7 +136,7 @@ class _SideFields(QWidget):
                 row.addWidget(self.labels[name], 1, Qt.AlignmentFlag.AlignTop)
             column.addLayout(row)
         column.addWidget(self.reply)
-        self.models = AgentModel(key, title, models)
+        self.models = SideModelFields(key, title, models)
         self.models.changed.connect(self.changed)
         self.models.typing.connect(self.typing)
         column.addWidget(self.models)

@@ -19,7 +19,7 @@ USUAL = "The chat's model"
 HELP = "Chats with it start with this model."
 
 
-class AgentModel(QWidget):
+class SideModelFields(QWidget):
     """``changed(path, value)`` as the form has it. A file may name the model alone (``model: lab/m``): with a setting
     beside it that becomes a mapping."""
 

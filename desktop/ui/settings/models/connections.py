@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from desktop.domain.keyring import KeyPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -23,6 +23,7 @@ from desktop.ui.widgets.controls.secret_field import SecretField, taken
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.layout.beside import Beside
 from desktop.ui.widgets.layout.containers import Notice, clear
+from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line
@@ -71,7 +72,8 @@ class ConnectionCards(QWidget):
         setup = self._setup
         keys = [setup.key_place(connection) for connection in setup.connections]
         problems = [setup.problem(connection.connection_id) for connection in setup.connections]
-        state = (setup.connections, dict(self.outcomes), keys, problems)
+        found = [setup.found(connection.connection_id) for connection in setup.connections]
+        state = (setup.connections, dict(self.outcomes), keys, problems, found)
         if state != self._shown:
             self._shown = state
             self._fill()
@@ -102,7 +104,17 @@ class ConnectionCards(QWidget):
         column = Column(card, margins=(16, 10, 16, 10), spacing=6)
         about = QWidget()
         words = Column(about, spacing=2)
-        words.addWidget(Text(shown_line(connection.title), "medium", elide="right"))
+        head = Row(spacing=8)
+        title = Text(shown_line(connection.title), "medium", elide="right")
+        title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        head.addWidget(title)
+        found = self._setup.found(connection.connection_id)
+        if self._setup.problem(connection.connection_id):
+            head.addWidget(StateLabel("failed", "does not work now"))
+        elif found:
+            head.addWidget(StateLabel("found", f"works, {found}"))
+        head.addStretch(1)
+        words.addLayout(head)
         where = shown_line(connection.base_url) or self._setup.info(connection).title
         key = KEY_WORDS[self._setup.key_place(connection)] if connection.secret_name else "no key"
         words.addWidget(Text(f"{where}, {key}", "small", "2", elide="right"))

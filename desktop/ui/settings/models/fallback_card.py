@@ -5,9 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from desktop.presenter.common.model_rows import plain_name
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.ui.model_picker.field import ModelField
 from desktop.ui.widgets.controls.buttons import IconButton
-from desktop.ui.widgets.controls.fields import Combo
 from desktop.ui.widgets.layout.beside import Beside
 from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.properties import pane
@@ -23,6 +24,18 @@ HELP = (
 ADD = "Add a model…"
 
 
+class _AddModel(ModelField):
+    """Adds a model that can stand in and is not in the list yet."""
+
+    def __init__(self, setup: ModelSetupViewModel) -> None:
+        super().__init__("Add a model to ask instead", setup, ("", ADD), optional=False)
+
+    def fits(self, ref: str) -> bool:
+        """Whether a model is offered."""
+        model = self.setup.model(ref)
+        return model is not None and model.locality in ("local", "provider") and ref not in self.setup.fallbacks
+
+
 class FallbackCard(QWidget):
     """Shows the list, and changes it."""
 
@@ -30,16 +43,13 @@ class FallbackCard(QWidget):
         super().__init__()
         self._setup = setup
         self._shown: object = None
-        outer = Column(self, spacing=0)
-        card = pane("card")
-        outer.addWidget(card)
-        column = Column(card, margins=(16, 12, 16, 12), spacing=8)
+        column = Column(self, spacing=8)
         words = QWidget()
         lines = Column(words, spacing=2)
         lines.addWidget(Text(TITLE, "medium"))
         lines.addWidget(Paragraph(HELP, "small", "2"))
-        self.add = Combo("Add a model to ask instead")
-        self.add.activated.connect(self._added)
+        self.add = _AddModel(setup)
+        self.add.chosen.connect(self._added)
         column.addWidget(Beside(words, self.add, minimum=280))
         self._rows_card = pane("card")
         self._rows_card.setAccessibleName("Models to ask instead, in order")
@@ -50,14 +60,15 @@ class FallbackCard(QWidget):
     def refresh(self) -> None:
         """Show what the view-model has now."""
         setup = self._setup
-        names = {str(m.ref): f"{m.title}  ·  {setup.place(m.ref.connection_id)}" for m in setup.can_stand_in}
+        names = {
+            str(m.ref): f"{plain_name(m.title)}  ·  {plain_name(setup.place(m.ref.connection_id))}"
+            for m in setup.can_stand_in
+        }
         state = (setup.fallbacks, tuple(names.items()))
         if state == self._shown:
             return
         self._shown = state
-        free = [(name, ref) for ref, name in names.items() if ref not in setup.fallbacks]
-        self.add.fill([(ADD, ""), *free], "")
-        self.add.setEnabled(bool(free))
+        self.add.setEnabled(any(map(self.add.fits, names)))
         clear(self._rows)
         for at, ref in enumerate(setup.fallbacks):
             self._rows.addWidget(self._row(at, ref, names.get(ref) or f"{ref}  ·  not available now"))
@@ -78,11 +89,9 @@ class FallbackCard(QWidget):
         row.addWidget(remove)
         return holder
 
-    def _added(self) -> None:
-        ref = str(self.add.currentData() or "")
-        if ref:
-            self._setup.set_fallbacks((*self._setup.fallbacks, ref))
-        self.add.setCurrentIndex(0)
+    def _added(self, ref: str) -> None:
+        self.add.show_ref("")
+        self._setup.set_fallbacks((*self._setup.fallbacks, ref))
 
     def _change(self, ref: str, *, sooner: bool) -> None:
         """Move a model one place up, or take it out. The button that was pressed goes with its row."""

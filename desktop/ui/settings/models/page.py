@@ -10,8 +10,10 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.models import LocalServer
 from desktop.domain.servers.starting import STARTABLE
+from desktop.presenter.common.model_rows import plain_name
 from desktop.presenter.settings.local_starts import LocalStartsViewModel
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.ui.model_picker.field import ModelField
 from desktop.ui.settings.models.connections import CardWords, ConnectionCards
 from desktop.ui.settings.models.context_words import context_words
 from desktop.ui.settings.models.fallback_card import FallbackCard
@@ -19,15 +21,21 @@ from desktop.ui.settings.models.local_card import port_of
 from desktop.ui.settings.models.provider_form import ProviderForm
 from desktop.ui.settings.models.start_row import StartRow
 from desktop.ui.widgets.controls.buttons import Button
-from desktop.ui.widgets.controls.fields import Combo
+from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.layout.beside import Beside
 from desktop.ui.widgets.layout.containers import EmptyState, Notice, Scroller, clear
+from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
+SHOWN = 20
+"""Models of a server that are named."""
+SPECIAL = frozenset({"bedrock", "bedrock_access_key", "azure"})
+"""Kinds that are found in the form alone: they need more than a key."""
+BY_ADDRESS = "by address…"
 NO_PROVIDER, GONE = "No provider is connected.", "Chats that used it stay, and need another model to go on."
 
 
@@ -40,21 +48,28 @@ class ModelsPage(Scroller):
         self._shown: object = None
         self.notice = Notice("ask", "")
         self.column.addWidget(self.notice)
-        self.default = Combo("Default model")
-        self.default.activated.connect(self._default_chosen)
-        self.column.addWidget(self._default_card())
+        self.default = ModelField("Default model", setup)
+        self.default.chosen.connect(setup.use)
         self.fallbacks = FallbackCard(setup)
+        self.column.addWidget(self._default_card())
         self.demo = Notice("info")
         self.use = Button("Use it for new chats", small=True)
         self.use.clicked.connect(self._use_instead)
         self.demo.add(self.use)
         self.column.addWidget(self.demo)
-        self.column.addWidget(self.fallbacks)
-        self.column.addWidget(Text("Connections", "strong"))
+        self.add = Button("Add a connection", small=True, icon="new")
+        self.add.clicked.connect(self.begin_adding)
+        head = Row(spacing=8)
+        head.addWidget(Text("Connections", "strong"))
+        head.addStretch(1)
+        head.addWidget(self.add)
+        self.column.addLayout(head)
         self.cards = ConnectionCards(setup, CardWords(NO_PROVIDER, GONE))
         self.column.addWidget(self.cards)
-        self.column.addWidget(Text("Add a connection", "strong"))
-        self.column.addWidget(self._add_card())
+        self.column.addWidget(self._ready())
+        self._add = self._add_card()
+        self._add.setVisible(not setup.connections)
+        self.column.addWidget(self._add)
         self._servers_head = Row(spacing=8)
         self._servers_head.addWidget(Text("Servers on this machine", "strong"))
         self._servers_head.addStretch(1)
@@ -85,7 +100,32 @@ class ModelsPage(Scroller):
         lines.addWidget(Text("Model of new chats", "medium"))
         lines.addWidget(Paragraph("Debates and schedules start with it too. Each chat can use another.", "small", "2"))
         column.addWidget(Beside(words, self.default, minimum=280))
+        column.addWidget(pane("line"))
+        column.addWidget(self.fallbacks)
         return card
+
+    def _ready(self) -> QWidget:
+        """The kinds of connections by name, each of which opens the form."""
+        row = FlowRow(gap=6)
+        chips: list[QWidget] = [Text("Ready to fill in:", "small", "3")]
+        for info in self._setup.providers:
+            if info.provider not in SPECIAL:
+                title = BY_ADDRESS if info.provider == "openai_compatible" else info.title
+                chip = Button(title, small=True, tip=f"Connect: {info.title}")
+                chip.clicked.connect(lambda _=False, kind=info.provider: self.begin_adding(kind))
+                chips.append(chip)
+        row.set_items(chips)
+        return row
+
+    def begin_adding(self, kind: object = "") -> None:
+        """Open the form of one more connection, with the keys in its first field."""
+        self._add.show()
+        if isinstance(kind, str) and kind:
+            self.form.choose(kind)
+        field = next((one for one in self.form.findChildren(Field) if not one.isHidden()), None)
+        if field is not None:
+            field.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.ensureWidgetVisible(self._add)
 
     def _add_card(self) -> QWidget:
         card = pane("card")
@@ -104,19 +144,13 @@ class ModelsPage(Scroller):
             self.notice.say(setup.keyring_note, "ask")
         self._busy.set_state("running" if setup.looking else "", "looking" if setup.looking else "")
         self.look.setEnabled(not setup.looking)
-        places = [(model, setup.place(model.ref.connection_id)) for model in setup.models]
-        choices = [(f"{model.title}  ·  {place}", str(model.ref)) for model, place in places]
-        known = {ref for _, ref in choices}
-        if setup.default_model and setup.default_model not in known:
-            choices.insert(0, (f"{setup.default_model}  ·  not available now", setup.default_model))
-        self.default.fill([*choices] if choices else [("No model yet", "")], setup.default_model)
-        self.default.setEnabled(bool(choices))
+        self.default.show_ref(setup.default_model)
         self.fallbacks.refresh()
         instead = setup.instead_of_demo
         self.demo.setVisible(instead is not None)
         if instead is not None:
             place = shown_line(setup.place(instead.ref.connection_id))
-            ready = f"{shown_line(instead.title)} of {place} is ready."
+            ready = f"{plain_name(instead.title)} of {place} is ready."
             self.demo.say(f"New chats still use the demo, which is no AI. {ready}")
         state = (setup.servers, setup.looking)
         if state != self._shown:
@@ -147,11 +181,6 @@ class ModelsPage(Scroller):
             self.default.setFocus(Qt.FocusReason.OtherFocusReason)  # the button goes with its notice
             self._setup.use(str(instead.ref))
 
-    def _default_chosen(self) -> None:
-        ref = self.default.currentData()
-        if ref:
-            self._setup.use(str(ref))
-
 
 def _server(server: LocalServer) -> QFrame:
     card = pane("card")
@@ -166,9 +195,11 @@ def _server(server: LocalServer) -> QFrame:
         column.addWidget(Paragraph(server.problem, "small", "failed"))
     if server.note:
         column.addWidget(Paragraph(shown_line(server.note), "small", "2"))
-    for model in server.models:
+    for model in server.models[:SHOWN]:
         line = Row(spacing=12)
-        line.addWidget(Text(model.title or model.ref.model, "code", elide="middle"), 1)
+        line.addWidget(Text(plain_name(model.title or model.ref.model), "code", elide="middle"), 1)
         line.addWidget(Text(f"{context_words(model.context_window)} context", "small", "2"))
         column.addLayout(line)
+    if len(server.models) > SHOWN:
+        column.addWidget(Paragraph(f"and {len(server.models) - SHOWN:,} more", "small", "2"))
     return card
