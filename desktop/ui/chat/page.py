@@ -155,7 +155,10 @@ class ChatPage(QWidget):
         chat.opened.connect(models.changes.open_thread)
         chat.opened.connect(models.context.open_thread)
         models.context.said.connect(self.toast.say)
-        self.pane.header.context_wanted.connect(self.open_context)
+        figures = self.pane.header.meters
+        self.pane.header.context_wanted.connect(
+            lambda: context_popover.open_below(figures, self, models, self.show_context)
+        )
 
     def _connect_side(self) -> None:
         side, header = self.side, self.pane.header
@@ -203,10 +206,6 @@ class ChatPage(QWidget):
         if again:
             self._show(thread_id)
         self.pane.await_call(call_id)
-
-    def open_context(self) -> None:
-        """Show how the model's window is filled, below the figures in the head."""
-        context_popover.open_below(self.pane.header.meters, self, self._models, self.show_context)
 
     def show_context(self) -> None:
         """Show what the model reads of the open thread."""

@@ -17,8 +17,6 @@ from desktop.presenter.debates.page import DebateModels
 from desktop.presenter.debates.words import label_of
 from desktop.presenter.transcript.items import READ_AS
 from desktop.ui.chat.cards import open_link
-from desktop.ui.chat.composer.picker import Picker
-from desktop.ui.chat.composer.pickers import model_choice
 from desktop.ui.chat.thread_pane import card_of
 from desktop.ui.debates.finding import DebateFinding
 from desktop.ui.debates.footer import DebateFooter
@@ -26,6 +24,7 @@ from desktop.ui.debates.forking import Comparison, ForkDialog
 from desktop.ui.debates.header import DebateHeader, MeterStrip
 from desktop.ui.debates.lanes import debate_view
 from desktop.ui.debates.side_view import SideView
+from desktop.ui.model_picker.popup import ModelPopup
 from desktop.ui.theme import theme
 from desktop.ui.transcript.pictures.acting import act_on_media
 from desktop.ui.transcript.pieces.rich_body import LINK
@@ -59,7 +58,6 @@ class RunningPage(QFrame):
         self.comparison = Comparison(models.debates)
         views = (self.view, self.comparison.fork.view, self.side_view.view)
         self.finding = DebateFinding(models.debates.open, views, lambda: self._searched, self._show_turns)
-        self.judges = Picker(self, name="Choose a judge", empty="No model is connected yet")
         self.fork_dialog: ForkDialog | None = None
         self._compare = ""
         column = Column(self, spacing=0)
@@ -97,7 +95,6 @@ class RunningPage(QFrame):
         self.header.views.chosen.connect(self.show_view)
         self.header.renamed.connect(lambda title: debates.rename(opened.thread_id, title))
         self.header.more.clicked.connect(self._show_menu)
-        self.judges.chosen.connect(self._judge_chosen)
         self.comparison.closed.connect(lambda: self.show_view("lanes"))
         self.comparison.opened.connect(self.open_wanted)
         for view in (self.view, self.comparison.origin.view, self.comparison.fork.view):
@@ -203,10 +200,11 @@ class RunningPage(QFrame):
         if state is None or not state.turn or state.judging:
             self.said.emit("A judge needs at least one finished turn.")
             return
-        choices = [model_choice(model, setup.place(model.ref.connection_id)) for model in setup.models]
-        self.judges.fill(choices, setup.default_model)
+        judges = ModelPopup(self, setup, setup.default_model)
+        judges.setAccessibleName("Choose a judge")
+        judges.chosen.connect(self._judge_chosen)
         pressed = self.view.pointer.rect_of(message_id, "judge") if self._searched is self.view else None
-        self.judges.open_at(*((self.view.viewport(), pressed) if pressed else (self.header.more, None)))
+        judges.open_at(self.view.viewport() if pressed else self.header.more, part=pressed)
 
     def _judge_chosen(self, model: str) -> None:
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)

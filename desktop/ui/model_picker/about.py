@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.chat.agent_choices import EFFORT_EXPLAINED, EffortViewModel
@@ -42,6 +42,10 @@ class ModelAbout(Scroller):
         self._told: object = None
         self.efforts: Segmented | None = None
         self.add: Button | None = None
+        self._rest: tuple[tuple[str, tuple[str, str]], ...] = ()
+        self._keys = False
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._build_rest)
         effort.changed.connect(self.refresh)
         setup.changed.connect(self.refresh)
 
@@ -61,10 +65,20 @@ class ModelAbout(Scroller):
         self._told = told
         keys = self.isAncestorOf(self.focusWidget()) if self.focusWidget() is not None else False
         clear(self.column)
+        self.add = None
         if ref:
-            self._build(chain)
+            self._build()
+        self._later.start()
+        self._rest, self._keys = chain, keys
+
+    def _build_rest(self) -> None:
+        """What stands below: in a turn of its own, so that what is pressed meanwhile is heard."""
+        chain, ref, model = self._rest, self.ref, self._setup.model(self.ref)
+        if ref and (model is None or model.locality in ("local", "provider")):
+            self._chain(*self._named(ref), chain)
+            self._origin()
         self.column.addStretch(1)
-        if keys and self.add is not None:
+        if self._keys and self.add is not None:
             (self.efforts or self.add).setFocus(Qt.FocusReason.OtherFocusReason)
         self.grew.emit()
 
@@ -78,18 +92,14 @@ class ModelAbout(Scroller):
         column = self.column
         return column.totalHeightForWidth(width) if column.hasHeightForWidth() else column.sizeHint().height()
 
-    def _build(self, chain: tuple[tuple[str, tuple[str, str]], ...]) -> None:
+    def _build(self) -> None:
         column, model = self.column, self._setup.model(self.ref)
-        name, place = self._named(self.ref)
-        column.addWidget(Text(name, "code", elide="middle"))
+        column.addWidget(Text(self._named(self.ref)[0], "code", elide="middle"))
         if model is not None and (words := can_words(model)):
             chips = FlowRow(gap=4)
             chips.set_items([Badge(word) for word in words])
             column.addWidget(chips)
         self._thinking()
-        if model is None or model.locality in ("local", "provider"):
-            self._chain(name, place, chain)
-            self._origin()
 
     def _thinking(self) -> None:
         levels = self._effort.rows(self.ref)

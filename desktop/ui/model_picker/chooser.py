@@ -114,6 +114,7 @@ class ModelChooser(QWidget):
         row = self.row
         if row != self._told:
             self._told = row
+            self.field.setAccessibleDescription(row.said if row is not None else "")  # read aloud at each step
             self.marked.emit(row)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -54,6 +54,7 @@ class ModelPopup(QFrame):
         self._turned = False
         """Whether what is known of the model stands in the place of the list: there is no room beside it."""
         self._anchor: QWidget | None = None
+        self._part: QRect | None = None
         self.chooser = ModelChooser(keys)
         self.chooser.more.setVisible(connects)
         self._line = pane("line-v")
@@ -67,7 +68,6 @@ class ModelPopup(QFrame):
         self.chooser.about.clicked.connect(self.turn)
         setup.changed.connect(self.refresh)
         self.refresh()
-        setup.look()
         self.hide()
 
     def refresh(self) -> None:
@@ -114,22 +114,24 @@ class ModelPopup(QFrame):
         self.close()
         self.connect_wanted.emit()
 
-    def open_at(self, anchor: QWidget, over: QWidget | None = None) -> None:
+    def open_at(self, anchor: QWidget, over: QWidget | None = None, part: QRect | None = None) -> None:
         """Above what was pressed, or below where there is more room, always inside the window. ``over``: as wide as
-        that, and above all of it."""
-        self._anchor = over or anchor
+        that, and above all of it. ``part``: what of the widget was pressed."""
+        self._anchor, self._part = over or anchor, part
         self.chooser.field.clear()
         self._fit()
         anchor.window().installEventFilter(self)
         self.show()
         self.chooser.field.setFocus(Qt.FocusReason.PopupFocusReason)
+        QTimer.singleShot(0, self._setup, self._setup.look)  # once it is there to be seen
 
     def _fit(self) -> None:
         anchor = self._anchor
         if anchor is None:
             return
         px, window = theme().px, anchor.window()
-        pressed = QRect(anchor.mapToGlobal(QPoint(0, 0)), anchor.size())
+        part = self._part or anchor.rect()
+        pressed = QRect(anchor.mapToGlobal(part.topLeft()), part.size())
         edge, gap = px(4), px(6)
         room = QRect(window.mapToGlobal(QPoint(0, 0)), window.size()).adjusted(edge, edge, -edge, -edge)
         room = room & anchor.screen().availableGeometry() if self.isWindow() else room

@@ -16,6 +16,7 @@ from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.presenter.chat.threads import ThreadRole
 from desktop.presenter.debates.items import END, VERDICT
 from desktop.presenter.transcript.items import NoticeAction
+from desktop.ui.model_picker.popup import ModelPopup
 from tests.gui.debates.kit import Watched, said, watched
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
@@ -416,7 +417,7 @@ async def test_the_choice_of_a_judge_opens_beside_the_button_that_asks_for_it(th
         button = w.running.view.pointer.rect_of(END, "judge")
         corner = w.running.view.viewport().mapToGlobal(button.topLeft())
         w.running._act(END, "judge")
-        judges = w.running.judges
+        (judges,) = [one for one in w.running.findChildren(ModelPopup) if one.isVisible()]
         assert judges.isVisible()
         gap = min(abs(judges.geometry().bottom() - corner.y()), abs(judges.y() - corner.y() - button.height()))
         assert gap < 12

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QStackedWidget, QWidget
 from pytestqt.qtbot import QtBot
 from shots.middleware import SampleMiddleware
-from shots.samples import SampleBoundaries, SampleSettings, SampleSetup
+from shots.samples import CONNECTIONS, SampleBoundaries, SampleSettings, SampleSetup
 
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.domain.models import Connection, ModelInfo, ModelRef
@@ -26,6 +26,7 @@ from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Combo, Field
 from desktop.ui.widgets.controls.toggles import Segmented, Switch
 from desktop.ui.widgets.layout.containers import Scroller
+from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.text import Text
 from tests.gui.settings.page_kit import settings_page
 from tests.gui.shell.test_window import spin
@@ -339,6 +340,7 @@ def test_while_new_chats_use_the_demo_a_connected_model_is_offered_and_never_tak
 
 @pytest.mark.parametrize("note", ["", "There is no keyring on this system."])
 def test_the_foot_of_the_form_speaks_of_a_key_only_where_there_is_one(shown: Shown, note: str) -> None:
+    shown.page.findChild(ModelsPage).begin_adding()
     shown.setup.set(providers=PROVIDERS, keyring_note=note)
     form = shown.page.findChildren(ProviderForm)[0]
     for info in PROVIDERS:
@@ -391,6 +393,7 @@ def test_models_to_ask_instead_are_added_moved_up_and_taken_out_and_one_that_is_
 
 
 def test_after_success_another_return_adds_nothing_and_what_is_said_goes_with_the_connection(shown: Shown) -> None:
+    shown.page.findChild(ModelsPage).begin_adding()
     form = shown.page.findChildren(ProviderForm)[0]
     form.choose("openai_compatible")
     address = form.field("base_url")
@@ -427,6 +430,7 @@ def test_a_card_says_where_the_keyring_says_that_the_key_lies(shown: Shown) -> N
 
 
 def test_while_the_keyring_waits_the_forms_do_not_say_that_the_key_is_forgotten(shown: Shown) -> None:
+    shown.page.findChild(ModelsPage).begin_adding()
     shown.setup.set(keyring_note="Your keyring has not taken the key yet.", keyring_waiting=True)
     spin()
     shown.button("Edit").click()
@@ -437,6 +441,7 @@ def test_while_the_keyring_waits_the_forms_do_not_say_that_the_key_is_forgotten(
 
 
 def test_without_a_keyring_the_page_says_why_once_and_the_forms_what_follows(shown: Shown) -> None:
+    shown.page.findChild(ModelsPage).begin_adding()
     note = "Assent found no safe keyring on this computer."
     shown.setup.set(keyring_note=note)
     spin()
@@ -522,3 +527,20 @@ def test_a_page_that_was_resized_while_another_was_shown_is_as_wide_as_its_room(
     stack.setCurrentIndex(0)
     spin(30)
     assert inside.width() > 800
+
+
+def test_the_form_of_one_more_connection_opens_by_its_button_or_the_name_of_a_kind(shown: Shown) -> None:
+    page: Any = shown.page.findChild(ModelsPage)
+    assert not page.form.isVisible(), "there are connections"
+    shown.button("Add a connection").click()
+    assert page.form.isVisible()
+    assert page.form.isAncestorOf(shown.page.window().focusWidget())
+    shown.button("OpenAI").click()
+    assert page.form._choice.currentData() == "openai"
+    assert shown.page.window().focusWidget().accessibleName() == "Key"
+
+
+def test_a_connection_says_that_it_works_and_how_many_models_it_has(shown: Shown) -> None:
+    shown.setup.set(connections=CONNECTIONS)
+    states = {one.accessibleName() for one in shown.page.findChild(ModelsPage).cards.findChildren(StateLabel)}
+    assert states == {"works, 13 models", "does not work now"}

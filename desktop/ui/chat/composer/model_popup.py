@@ -46,15 +46,15 @@ class ChatModelPopup(ModelPopup):
         self._settle.setInterval(SETTLES_MS)
         self._settle.timeout.connect(self._show_marked)
         self.chooser.marked.connect(lambda _row: self._settle.start())
+        self.about.grew.connect(self.fit)
         self.about.add_wanted.connect(self.add_next)
         self.about.correct_wanted.connect(self.correct)
-        self._show_marked()
+        self._settle.start()
 
     def _show_marked(self) -> None:
         row = self.chooser.row
         if row is not None and not self._adding and self.correcting is None:
             self.about.show_model(row.ref)
-            self.fit()
 
     # -- models to try next -------------------------------------------------------------------------------------------
 

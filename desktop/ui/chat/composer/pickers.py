@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.models import ModelInfo
 from desktop.presenter.chat.agent_choices import (
     EFFORT_EXPLAINED,
     MODES,
@@ -16,24 +15,11 @@ from desktop.presenter.chat.agent_choices import (
     ToolModesViewModel,
 )
 from desktop.presenter.chat.other_agent import ChoiceRow
-from desktop.presenter.common.words import human_count
 from desktop.ui.chat.composer.picker import Picker, PickerChoice
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph
-
-
-def model_choice(model: ModelInfo, place: str) -> PickerChoice:
-    """A model as a row: the name of its connection and its window; what is not known is left out."""
-    facts = [place]
-    if model.context_window:
-        facts.append(human_count(model.context_window))
-    if model.locality == "demo":
-        facts = ["not an AI"]
-    icon = {"local": "server", "demo": "demo", "scripted": "demo"}.get(model.locality, "model")
-    return PickerChoice(str(model.ref), model.title, ", ".join(facts), icon)
-
 
 TOOL_MODE = "open:tool-mode"
 """No agent: how the agent calls its tools."""
