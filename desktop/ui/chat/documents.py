@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
+from desktop.ui.chat.cards import open_link
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.side import DOCUMENT, RESULT, SidePanels
 from desktop.ui.widgets.dialogs.toast import Toast
@@ -26,6 +27,7 @@ class DocumentBeside(QObject):
         models.chat.opened.connect(self._leave)
         models.chat.opened.connect(models.results.cards.open_thread)
         side.save_wanted.connect(self._save)
+        side.link_wanted.connect(open_link)
 
     def _show(self, name: str) -> None:
         self._wanted = name

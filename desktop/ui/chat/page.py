@@ -14,7 +14,6 @@ from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.loading.lazy import lazy_module
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.common.exporting import file_name
-from desktop.ui.chat.cards import open_link
 from desktop.ui.chat.changes import ChangesBeside
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.documents import DocumentBeside
@@ -126,7 +125,8 @@ class ChatPage(QWidget):
         chat.exported.connect(self._save_export)
         models.threads.open_requested.connect(self.open)
         chat.announced.connect(self.toast.say)
-        models.attaching.refused.connect(self.toast.say)
+        for said in (models.attaching.refused, models.threads.said, models.modes.refused):
+            said.connect(self.toast.say)
         self.threads.opened.connect(self.open)
         self.threads.keys_left.connect(lambda: self.pane.foot.composer.text.setFocus(Qt.FocusReason.MouseFocusReason))
         self.threads.debate_wanted.connect(self.debate_wanted)
@@ -137,7 +137,6 @@ class ChatPage(QWidget):
         self._edge = EdgeChip(self, models.edge, self.pane.header, self.toast)
         self.threads.rename_wanted.connect(self._rename)
         self._variables = Variables(self, models, self.toast)
-        models.threads.said.connect(self.toast.say)
         if models.approvals.grants is not None:
             models.approvals.grants.said.connect(self.toast.say)
         models.threads.left.connect(self._left)
@@ -147,7 +146,6 @@ class ChatPage(QWidget):
         self.pane.job_wanted.connect(self.job_wanted)
         self.threads.job_wanted.connect(self.job_wanted)
         self.pane.said.connect(self.toast.say)
-        models.modes.refused.connect(self.toast.say)
         self.pane.request_wanted.connect(self.request_wanted)
         self._connect_side()
         chat.opened.connect(models.trace.open_thread)
@@ -167,7 +165,6 @@ class ChatPage(QWidget):
         header.changes.clicked.connect(self.toggle_changes)
         side.changed.connect(self._side_changed)
         side.said.connect(self.toast.say)
-        side.link_wanted.connect(open_link)
         side.card_wanted.connect(self._show_card)
         side.activity_wanted.connect(lambda tool: self.activity_wanted.emit(self._models.chat.thread_id, tool))
         side.request_wanted.connect(self._show_request)
