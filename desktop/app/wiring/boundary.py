@@ -171,10 +171,10 @@ async def open_boundary(
     keeper.known = versions.to_keep
     confined = code_sandbox_profile(in_a_loop=True)
     documents = DocumentReader(lambda handle: document_host(handle, confined=confined))
+    pictures = PictureReader(lambda handle: picture_host(handle, confined=confined))
     drawing = drawing_profile()
     showing = ResultReader(lambda handle: result_host(handle, confined=drawing))
-    results = ResultService(store.changes, store.kept_files, showing, files)
-    pictures = PictureReader(lambda handle: picture_host(handle, confined=confined))
+    results = ResultService(store.changes, store.kept_files, showing, pictures, files)
     reads, lists = ReadFile(reading, safety, versions, documents, pictures), ListDirectory(reading)
     writes, edits = WriteFile(files, recorder, versions), EditFile(files, recorder, versions)
     tools = ToolRegistry([reads, lists, writes, edits, bash])

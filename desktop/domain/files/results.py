@@ -13,14 +13,14 @@ from desktop.domain.files.changes import KeptChange, NotKept
 from desktop.domain.loading.lazy_dataclass import dataclass
 
 ResultKind = Literal["page", "drawing", "table", "tree", "markdown", "image", "pdf", "code"]
-NodeKind = Literal["object", "list", "number", "text", "word"]
+NodeKind = Literal["object", "list", "part", "number", "text", "word"]
 _KINDS: Mapping[str, ResultKind] = {
     **dict.fromkeys(("html", "htm", "xhtml"), "page"),
     **dict.fromkeys(("svg",), "drawing"),
     **dict.fromkeys(("csv", "tsv", "tab"), "table"),
     **dict.fromkeys(("json", "jsonl", "ndjson", "geojson"), "tree"),
     **dict.fromkeys(("md", "markdown"), "markdown"),
-    **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp"), "image"),
+    **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp", "avif", "tif", "tiff", "bmp", "ico"), "image"),
     **dict.fromkeys(("pdf",), "pdf"),
 }
 _CODE = frozenset(
@@ -197,11 +197,13 @@ class ResultValue:
     key: str
     """What it is called where it stands."""
     kind: NodeKind
-    """What it is."""
+    """What it is; a part is some of what is inside a very long one."""
     words: str
     """What it says; "" for what has others inside."""
     count: int
     """How many are inside."""
+    rows: int
+    """How many rows these are: of very many, parts of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ class TableRows(QAbstractTableModel):
         last = min(first + len(rows), self._count) - 1
         if rows and self._names:
             self.dataChanged.emit(self.index(first, 0), self.index(max(first, last), len(self._names) - 1))
+            if not first:
+                self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self._names) - 1)
 
     def forget(self) -> None:
         """They stand in another order now."""
@@ -80,7 +82,10 @@ class TableRows(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The names of columns, and the numbers of rows."""
         if role == _SIDE:
-            return _LEFT if orientation == Qt.Orientation.Horizontal else _RIGHT
+            first = self._windows.get(0)
+            row = first[0] if first else ()
+            numeric = section < len(row) and _is_number(row[section])
+            return _LEFT if orientation == Qt.Orientation.Horizontal and not numeric else _RIGHT
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         if orientation == Qt.Orientation.Horizontal:
@@ -185,11 +190,11 @@ class TreeRows(QAbstractItemModel):
 
     def hasChildren(self, parent: Index = _ROOT) -> bool:
         """Whether there is anything inside."""
-        return _place(parent).node.count > 0 if parent.isValid() else self._root is not None
+        return _place(parent).node.rows > 0 if parent.isValid() else self._root is not None
 
     def canFetchMore(self, parent: Index) -> bool:
         """Whether some of it has not come yet."""
-        return parent.isValid() and len(_place(parent).inside) < _place(parent).node.count
+        return parent.isValid() and len(_place(parent).inside) < _place(parent).node.rows
 
     def fetchMore(self, parent: Index) -> None:
         """Ask for what is inside."""
@@ -228,7 +233,9 @@ def _place(index: Index) -> _Place:
 
 def words_of(node: ResultValue) -> str:
     """What a value says: ``"Quay 3"``, ``3 values``."""
+    if node.kind == "part":
+        return ""
     if node.kind in ("object", "list"):
-        what = ("entry", "entries") if node.kind == "object" else ("value", "values")
+        what = ("value", "values") if node.kind == "list" else ("entry", "entries")
         return f"{node.count:,} {what[node.count != 1]}"
     return f'"{shown_line(node.words)}"' if node.kind == "text" else shown_line(node.words)

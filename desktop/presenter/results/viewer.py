@@ -278,7 +278,7 @@ class ResultViewModel(QObject):
         if shown.kind == "markdown":
             return await self._as_text(shown, version)
         if shown.kind == "image":
-            return replace(shown, data=await self._service.content(version))
+            return replace(shown, data=await self._service.picture(result, version))
         return await self._opened(shown, result, version)
 
     async def _compared(self, shown: ShownResult, result: ResultFile, version: ResultVersion) -> ShownResult:
@@ -327,6 +327,7 @@ class ResultViewModel(QObject):
             self._held, self._held_for = HeldOpen[OpenResult](), wanted
             opened = self._service.opened(result, version)
             self._held.task = self._bridge.spawn(self._held.hold(opened), name="hold a result open")
+            self._held.task.add_done_callback(lambda _: self._idle.stop())
             if self._held.task.cancelled():  # the app closes
                 self._held = None
                 raise asyncio.CancelledError

@@ -22,7 +22,7 @@ MOST = 40_000
 NAMES, NAME, NOTES, LEFT = 400, 400, 20, 400
 CELLS = 40_000_000
 """Characters of all cells that one call gives."""
-_NODES: tuple[NodeKind, ...] = ("object", "list", "number", "text", "word")
+_NODES: tuple[NodeKind, ...] = ("object", "list", "part", "number", "text", "word")
 _ENDS = {
     "signal 27": "It takes too much of the processor to show; it was given up.",
     "signal 9": "It takes more memory to show than there is.",
@@ -162,6 +162,7 @@ def _node(told: Any) -> ResultValue:
         next((one for one in _NODES if one == kind), "word"),
         str(having.get("words", ""))[:NAME],
         _number(having, "count"),
+        min(_number(having, "rows"), MOST),
     )
 
 

@@ -4,6 +4,7 @@ still is what was written; and that only where the chat may read."""
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import os
 import stat
@@ -13,6 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import BinaryIO
 
 from desktop.domain.errors import KnownError
+from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.files.results import OpenResult, ResultFile, ResultOpener, ResultRefused, ResultVersion, results_of
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access, GuardedFiles
@@ -27,10 +29,18 @@ DAMAGED = "What was kept of this version is damaged."
 
 
 class ResultService:
-    """``changes`` and ``kept`` have what calls wrote, ``opener`` shows it, ``files`` knows where a chat may read."""
+    """``changes`` and ``kept`` have what calls wrote, ``opener`` and ``pictures`` show it, ``files`` knows where a chat may read."""
 
-    def __init__(self, changes: ChangeRepository, kept: KeptFiles, opener: ResultOpener, files: GuardedFiles) -> None:
-        self._changes, self._kept, self._opener, self._files = changes, kept, opener, files
+    def __init__(
+        self,
+        changes: ChangeRepository,
+        kept: KeptFiles,
+        opener: ResultOpener,
+        pictures: PictureOpener,
+        files: GuardedFiles,
+    ) -> None:
+        self._changes, self._kept, self._files = changes, kept, files
+        self._opener, self._pictures = opener, pictures
 
     async def of_thread(self, thread_id: str) -> list[ResultFile]:
         """What the calls of a thread wrote and can be shown."""
@@ -48,6 +58,12 @@ class ResultService:
     async def content(self, version: ResultVersion) -> bytes:
         """All of a version. Raises ResultRefused."""
         return await asyncio.to_thread(self._content, version)
+
+    async def picture(self, result: ResultFile, version: ResultVersion) -> bytes:
+        """A picture made anew, so that nothing of what was written is decoded here. Raises ResultRefused, and
+        PictureRefused for what is none."""
+        made = await self._pictures.picture(await self.content(version), result.name)
+        return await asyncio.to_thread(base64.b64decode, made.data)
 
     async def beginning(self, digest: str) -> bytes:
         """A file as it was before the first call; nothing where that is not kept."""

@@ -13,6 +13,7 @@ from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.loading.lazy import lazy_module, load
 from desktop.presenter.changes.panel import ChangesViewModel
 from desktop.presenter.documents.viewer import DocumentViewModel
+from desktop.presenter.fences.shown import FencesViewModel
 from desktop.presenter.results.viewer import ResultViewModel
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.trace.panel import TraceViewModel
@@ -87,6 +88,7 @@ class SidePanels(QObject):
         self.changes: ChangesPanel | None = None
         self.document: DocumentPanel | None = None
         self.result_model: ResultViewModel | None = None
+        self.colours: FencesViewModel | None = None
         self.result: ResultPanel | None = None
 
     @property
@@ -231,7 +233,7 @@ class SidePanels(QObject):
         return made
 
     def _make_result(self, model: ResultViewModel) -> ResultPanel:
-        made = result_panel.ResultPanel(model, self._page)
+        made = result_panel.ResultPanel(model, self._page, self.colours)
         made.hide()
         self._join(made)
         made.save.connect(self.save_wanted)

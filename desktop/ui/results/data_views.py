@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QGuiApplication, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -18,9 +18,9 @@ from desktop.presenter.results.rows import TableRows, TreeRows
 from desktop.ui.theme import theme
 
 Index = QModelIndex | QPersistentModelIndex
-ROW, WIDE, WIDEST = 28, 120, 420
-FITTED = 40
-"""Columns whose width is made to fit what is in sight."""
+ROW, LINE, WIDE, WIDEST = 28, 24, 120, 420
+FITTED, SEEN = 40, 30
+"""Columns whose width is made to fit, and the rows that they are made to fit for."""
 _KINDS = {"text": "code-string", "number": "code-number", "word": "code-keyword"}
 
 
@@ -31,8 +31,9 @@ class _Cells(QStyledItemDelegate):
         """Draw it."""
         t, rect = theme(), QRect(option.rect)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        painter.fillRect(rect, t.color("selected" if chosen else "surface"))
-        self.ground(painter, rect)
+        if chosen or self.is_filled:
+            painter.fillRect(rect, t.color("selected" if chosen else "surface"))
+            painter.fillRect(QRect(rect.x(), rect.bottom(), rect.width(), 1), t.color("border"))
         painter.setFont(t.font("small") if not self.is_mono else t.font("code"))
         painter.setPen(t.color(self.ink(index)))
         inner = rect.adjusted(t.px(8), 0, -t.px(8), 0)
@@ -46,16 +47,12 @@ class _Cells(QStyledItemDelegate):
             painter.setPen(t.color("focus"))
             painter.drawRect(rect.adjusted(1, 1, -2, -2))
 
-    is_mono = False
+    is_mono, is_filled = False, True
 
     def ink(self, index: Index) -> str:
         """The colour of its letters."""
         del index
         return "text"
-
-    def ground(self, painter: QPainter, rect: QRect) -> None:
-        """A hairline below it."""
-        painter.fillRect(QRect(rect.x(), rect.bottom(), rect.width(), 1), theme().color("border"))
 
 
 class TablePage(QTableView):
@@ -127,10 +124,13 @@ class TablePage(QTableView):
         if not self._fit or not self.model().index(0, 0).data():
             return
         self._fit = False
-        for column in range(min(FITTED, self.model().columnCount())):
-            wide = self.sizeHintForColumn(column) + theme().px(20)
-            head = self.horizontalHeader().sectionSizeHint(column) + theme().px(12)
-            self.setColumnWidth(column, max(theme().px(56), min(theme().px(WIDEST), max(wide, head))))
+        rows, px, letters = self.model(), theme().px, QFontMetricsF(theme().font("small", 500))
+        seen = range(min(SEEN, rows.rowCount()))
+        for column in range(min(FITTED, rows.columnCount())):
+            head = str(rows.headerData(column, Qt.Orientation.Horizontal) or "")
+            cells = [str(rows.index(row, column).data() or "")[:WIDEST] for row in seen]
+            wide = round(letters.horizontalAdvance(max((*cells, f"{head}   "), key=len))) + px(28)
+            self.setColumnWidth(column, max(px(56), min(px(WIDEST), wide)))
 
     def _dress(self) -> None:
         t = theme()
@@ -146,16 +146,17 @@ class TablePage(QTableView):
 class _Values(_Cells):
     """A name, or a value in the colour of its kind."""
 
-    is_mono = True
+    is_mono, is_filled = True, False
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Rows as high as those of other lists of text."""
+        return QSize(super().sizeHint(option, index).width(), theme().px(LINE))
 
     def ink(self, index: Index) -> str:
         """By what kind it is."""
         rows = index.model()
         kind = rows.kind(index) if isinstance(rows, TreeRows) else ""
         return "text" if index.column() == 0 else _KINDS.get(kind, "text-3")
-
-    def ground(self, painter: QPainter, rect: QRect) -> None:
-        """None."""
 
 
 class TreePage(QTreeView):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cached_property
+from typing import TypeVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent
@@ -16,6 +19,7 @@ from desktop.ui.results.data_views import TablePage, TreePage
 from desktop.ui.results.left_out import LeftOutDialog
 from desktop.ui.results.markdown_page import MarkdownPage
 from desktop.ui.results.page_view import PageView
+from desktop.ui.transcript.colours.finished import ColourSource
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.dialogs.files import FileDialog
@@ -26,6 +30,7 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip
 
+W = TypeVar("W", bound=QWidget)
 VIEWS = {"page": "Page", "text": "Text", "changes": "Changes"}
 PAGES = {"table": "Table", "tree": "Values", "image": "Picture", "drawing": "Drawing"}
 """What the first of the views is called where it is no page."""
@@ -39,6 +44,9 @@ ICONS = {
 }
 NUMBERS = 5
 """Versions that stand side by side; earlier ones are in a menu."""
+COLOURED = 60_000
+"""Characters of a text that is shown in colours."""
+_TICKS = re.compile("`+")
 NOT_SHOWN = "This cannot be shown"
 NO_CHANGES = "Nothing changed", "This version says the same as the one before."
 
@@ -52,20 +60,17 @@ class ResultPanel(QFrame):
     save = Signal(str, object)
     link = Signal(str)
 
-    def __init__(self, result: ResultViewModel, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, result: ResultViewModel, parent: QWidget | None = None, colours: ColourSource | None = None
+    ) -> None:
         super().__init__(parent)
-        self._result = result
+        self._result, self._colours = result, colours
         self.setProperty("pane", "side")
         self.setAccessibleName("Result")
         self.head, self.bar, self.foot = _ResultHead(), _VersionBar(), _ResultFoot()
         self.page = PageView("Page")
-        self.lines = LinesView("Text")
-        self.table, self.tree = TablePage(result.table), TreePage(result.tree)
-        self.markdown = MarkdownPage()
-        self.problem = EmptyState("file", NOT_SHOWN, "")
         self._pages = QStackedWidget()
-        for widget in (self.page, self.lines, self.table, self.tree, self.markdown, self.problem):
-            self._pages.addWidget(widget)
+        self._pages.addWidget(self.page)
         column = Column(self, margins=(1, 0, 0, 0), spacing=0)
         for part in (self.head, self.bar):
             column.addWidget(part)
@@ -85,9 +90,6 @@ class ResultPanel(QFrame):
         self.page.tile_wanted.connect(result.want_tile)
         self.page.room.connect(result.set_room)
         self.page.turned.connect(lambda by: result.go(result.shown.page + by))
-        self.table.copy_wanted.connect(result.copy_rows)
-        self.tree.copied.connect(self.said)
-        self.markdown.link_activated.connect(self.link)
         self.head.close_button.clicked.connect(self.closed)
         self.head.save.clicked.connect(result.save_copy)
         self.bar.version_wanted.connect(result.show_version)
@@ -95,10 +97,55 @@ class ResultPanel(QFrame):
         self.bar.page_wanted.connect(result.go)
         self.foot.which.clicked.connect(self._show_left)
 
+    # -- what shows it, each made when it is first wanted -------------------------------------------------------------
+
+    @cached_property
+    def lines(self) -> LinesView:
+        """A text, or what became other."""
+        return self._added(LinesView("Text"))
+
+    @cached_property
+    def table(self) -> TablePage:
+        """A table."""
+        made = self._added(TablePage(self._result.table))
+        made.copy_wanted.connect(self._result.copy_rows)
+        return made
+
+    @cached_property
+    def tree(self) -> TreePage:
+        """Values."""
+        made = self._added(TreePage(self._result.tree))
+        made.copied.connect(self.said)
+        return made
+
+    @cached_property
+    def markdown(self) -> MarkdownPage:
+        """A text in Markdown."""
+        made = self._added(MarkdownPage())
+        made.link_activated.connect(self.link)
+        return made
+
+    @cached_property
+    def code(self) -> MarkdownPage:
+        """A text in the colours of its language."""
+        made = self._added(MarkdownPage())
+        if self._colours is not None:
+            made.colours.set_source(self._colours)
+        return made
+
+    @cached_property
+    def problem(self) -> EmptyState:
+        """Why there is nothing."""
+        return self._added(EmptyState("file", NOT_SHOWN, ""))
+
+    def _added(self, widget: W) -> W:
+        self._pages.addWidget(widget)
+        return widget
+
     def first_focus(self) -> QWidget:
         """Keys go to what is shown."""
         shown = self._pages.currentWidget()
-        return shown if shown is not None and shown is not self.problem else self.head.save
+        return self.head.save if shown is None or isinstance(shown, EmptyState) else shown
 
     # -- what is shown ------------------------------------------------------------------------------------------------
 
@@ -118,7 +165,7 @@ class ResultPanel(QFrame):
         elif now.view == "page":
             self._show_page(now)
         elif now.text != before.text or now.view != before.view or now.number != before.number:
-            self._work.start(_rows(now))
+            self._show_text(now)
         self._before = now
 
     def _show_page(self, now: ShownResult) -> None:
@@ -134,8 +181,19 @@ class ResultPanel(QFrame):
         elif now.kind == "markdown" and not (same and now.text == before.text):
             self.markdown.show_text(shown_line(now.name), now.text)
         self.page.setAccessibleName(name)
-        pages: dict[str, QWidget] = {"table": self.table, "tree": self.tree, "markdown": self.markdown}
-        self._pages.setCurrentWidget(pages.get(now.kind, self.page))
+        own = {"table": "table", "tree": "tree", "markdown": "markdown"}.get(now.kind, "page")
+        self._pages.setCurrentWidget(getattr(self, own))
+
+    def _show_text(self, now: ShownResult) -> None:
+        """In the colours of its language, or line by line what is very long and what became other."""
+        language = language_of(now) if self._colours is not None and now.view == "text" else ""
+        if not language or len(now.text) > COLOURED:
+            self._work.start(_rows(now))
+            return
+        self._work.cancel()
+        mark = "`" * max(3, 1 + max(map(len, _TICKS.findall(now.text)), default=0))
+        self.code.show_text(shown_line(now.name), f"{mark}{language}\n{now.text}\n{mark}")
+        self._pages.setCurrentWidget(self.code)
 
     def _made(self, found: object) -> None:
         now = self._result.shown
@@ -310,6 +368,13 @@ class _ResultFoot(QFrame):
         self.words.setToolTip(plain_tip(shown_line(words)))
         self._icon.set_icon("info" if now.now else "lock", "text-2")
         self.which.setVisible(bool(now.left) and now.view == "page")
+
+
+def language_of(now: ShownResult) -> str:
+    """What a text is written in; "" for a table."""
+    ending = now.name.rpartition(".")[2].lower()
+    known = {"page": "html", "drawing": "xml", "tree": "json", "markdown": "markdown", "code": ending}
+    return "" if ending == "txt" else known.get(now.kind, "")
 
 
 def file_name(name: str) -> str:

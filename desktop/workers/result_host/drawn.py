@@ -24,7 +24,7 @@ _ELEMENT = re.compile(r"<[a-z]", re.IGNORECASE)
 _ROOT = re.compile(r"<svg(?=[\s>])(?P<head>[^>]*+)>", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]*+>([^<]{0,400})", re.IGNORECASE)
 _FIRST = (
-    '<style>*{min-width:0}img,svg{max-width:100%}pre,code,kbd,samp,tt,textarea{font-family:"JetBrains Mono"}'
+    '<style>:has(svg,img,table,pre){min-width:0}img,svg{max-width:100%}pre,code,kbd,samp,tt,textarea{font-family:"JetBrains Mono"}'
     "template,dialog:not([open]){display:none}</style>"
 )
 LEVEL = 1
@@ -117,7 +117,8 @@ class Drawn:
 
 def _page_of(data: bytes, kind: str, width: float, height: float) -> str:
     source = f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
-    return f'<body style="margin:0"><img src="{source}" style="display:block;width:{width}px;height:{height}px"></body>'
+    size = f"display:block;margin:0 auto;width:{width}px;height:{height}px"
+    return f'<body style="margin:0"><img src="{source}" style="{size}"></body>'
 
 
 def _title(text: str) -> str:

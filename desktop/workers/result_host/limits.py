@@ -31,7 +31,9 @@ CELL = 300
 COPIED = 32_767
 """Characters of a cell that are copied."""
 WINDOW = 400
-"""Rows, or children of a node, that one call gives."""
+"""Rows, or children of a node, that one call gives; and values that stand below another one."""
+PART = 100
+"""Values, or parts, in one part of a value that has more inside."""
 VALUE = 400
 """Characters of a value in a tree that are shown."""
 DEPTH = 2_000

@@ -21,6 +21,15 @@ class _Pairs(list[tuple[str, Any]]):
     """An object, with names that occur twice."""
 
 
+class _Part:
+    """Some of what is inside a very long value."""
+
+    __slots__ = ("first", "inside", "last")
+
+    def __init__(self, inside: Sequence[Any], first: int, last: int) -> None:
+        self.inside, self.first, self.last = inside, first, last
+
+
 class ResultTree:
     """``notes``: what else is to be said of it."""
 
@@ -40,12 +49,8 @@ class ResultTree:
             inside = _inside(node)
             if not 0 <= at < len(inside):
                 raise CallError("result.no_piece", "There is no such place in it.")
-            node = inside[at][1] if isinstance(node, _Pairs) else inside[at]
-        inside = _inside(node)
-        some = inside[max(0, first) : max(0, first) + count]
-        if isinstance(node, _Pairs):
-            return [_told(key, value) for key, value in some]
-        return [_told(str(max(0, first) + at), value) for at, value in enumerate(some)]
+            node = inside[at][1]
+        return [_told(key, value) for key, value in _inside(node)[max(0, first) : max(0, first) + count]]
 
     def _lines(self, text: str) -> list[Any]:
         """One value a line."""
@@ -73,17 +78,47 @@ def _parsed(text: str) -> Any:
         raise CallError("result.not_shown", words) from None
 
 
-def _inside(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
+def _inside(value: Any) -> Sequence[tuple[str, Any]]:
+    """What is inside, with what it is called; of very much the parts that it comes in."""
+    first, last = (value.first, value.last) if isinstance(value, _Part) else (0, _count(value))
+    inside = value.inside if isinstance(value, _Part) else value
+    if last - first <= limits.WINDOW:
+        if isinstance(inside, _Pairs):
+            return inside[first:last]
+        return [(str(at), inside[at]) for at in range(first, last)]
+    size = _size(last - first)
+    cuts = [(at, min(at + size, last)) for at in range(first, last, size)]
+    return [(f"{begin:,} … {end - 1:,}", _Part(inside, begin, end)) for begin, end in cuts]
+
+
+def _size(count: int) -> int:
+    """How much is in each part of so much."""
+    size = limits.PART
+    while count / size > limits.WINDOW / 2:
+        size *= limits.PART
+    return size
+
+
+def _rows(count: int) -> int:
+    """How many rows stand for so much."""
+    return count if count <= limits.WINDOW else -(-count // _size(count))
+
+
+def _count(value: Any) -> int:
+    return value.last - value.first if isinstance(value, _Part) else len(value) if isinstance(value, list) else 0
 
 
 def _told(key: str, value: Any) -> dict[str, Any]:
     """A value in words: what it is called, what it is, and how much is inside."""
     kind, words = _words(value)
-    return {"key": key[: limits.VALUE], "kind": kind, "words": words[: limits.VALUE], "count": len(_inside(value))}
+    count = _count(value)
+    words = words[: limits.VALUE]
+    return {"key": key[: limits.VALUE], "kind": kind, "words": words, "count": count, "rows": _rows(count)}
 
 
 def _words(value: Any) -> tuple[str, str]:
+    if isinstance(value, _Part):
+        return "part", ""
     if isinstance(value, _Pairs):
         return "object", ""
     if isinstance(value, list):

@@ -96,9 +96,14 @@ async def test_windows_of_five_megabytes_come_one_by_one(show: Show) -> None:
     data = json.dumps([{"n": n, "text": "x" * 60} for n in range(60_000)])
     assert len(data) > 5_000_000
     async with show(data, "tree", "a.json") as result:
-        assert result.about.root == ResultValue("", "list", "", 60_000)
-        assert [node.key for node in await result.nodes([], 59_998, 400)] == ["59998", "59999"]
-        assert await result.nodes([59_999], 0, 1) == [ResultValue("n", "number", "59999", 0)]
+        assert result.about.root == ResultValue("", "list", "", 60_000, 6)
+        parts = await result.nodes([], 0, 400)
+        assert [(part.key, part.kind, part.rows) for part in parts][4:] == [
+            ("40,000 … 49,999", "part", 100),
+            ("50,000 … 59,999", "part", 100),
+        ]
+        assert [node.key for node in await result.nodes([5, 99], 98, 400)] == ["59998", "59999"]
+        assert await result.nodes([5, 99, 99], 0, 1) == [ResultValue("n", "number", "59999", 0, 0)]
     table = "name,value\n" + "".join(f"row {n},{n}\n" for n in range(100_000))
     async with show(table, "table", "a.csv") as result:
         assert (result.about.rows, result.about.names) == (100_000, ("name", "value"))
