@@ -90,3 +90,14 @@ def svg(inside: str, head: str = "", attributes: str = "") -> bytes:
     """A drawing."""
     names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
     return f'<?xml version="1.0"?>{head}<svg {names} width="200" height="100" {attributes}>{inside}</svg>'.encode()
+
+
+def plain_png(width: int, height: int, color: bytes) -> bytes:
+    """A picture of one colour."""
+    return packed_png(width, height, 2, zlib.compress(b"".join(b"\x00" + color * width for _ in range(height))))
+
+
+def packed_png(width: int, height: int, kind: int, packed: bytes, depth: int = 8) -> bytes:
+    """A PNG of these packed points."""
+    head = struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")

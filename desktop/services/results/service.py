@@ -29,7 +29,8 @@ DAMAGED = "What was kept of this version is damaged."
 
 
 class ResultService:
-    """``changes`` and ``kept`` have what calls wrote, ``opener`` and ``pictures`` show it, ``files`` knows where a chat may read."""
+    """``changes`` and ``kept`` have what calls wrote, ``opener`` and ``pictures`` show it; ``files`` knows where a chat
+    may read."""
 
     def __init__(
         self,

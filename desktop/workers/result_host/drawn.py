@@ -24,7 +24,8 @@ _ELEMENT = re.compile(r"<[a-z]", re.IGNORECASE)
 _ROOT = re.compile(r"<svg(?=[\s>])(?P<head>[^>]*+)>", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]*+>([^<]{0,400})", re.IGNORECASE)
 _FIRST = (
-    '<style>:has(svg,img,table,pre){min-width:0}img,svg{max-width:100%}pre,code,kbd,samp,tt,textarea{font-family:"JetBrains Mono"}'
+    "<style>:has(svg,img,table,pre){min-width:0}img,svg{max-width:100%}"
+    'pre,code,kbd,samp,tt,textarea{font-family:"JetBrains Mono"}'
     "template,dialog:not([open]){display:none}</style>"
 )
 LEVEL = 1

@@ -9,11 +9,15 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from desktop.domain.files.pictures import PictureRefused
 from desktop.domain.files.results import ResultRefused
 from desktop.safety.confinement.code_profile import drawing_profile
 from desktop.services.results.reading import ResultReader
 from desktop.services.results.service import ResultService
+from desktop.tools.pictures.reader import PictureReader
 from desktop.workers.document_child import result_host
+from desktop.workers.picture_child import picture_host
+from tests.harness.pictures import chunk, plain_png
 from tests.unit.services.changes.kit import Calls, calls_in
 
 pytestmark = pytest.mark.spec("R-DOC-2")
@@ -29,7 +33,8 @@ async def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 def service(calls: Calls) -> ResultService:
     reader = ResultReader(lambda handle: result_host(handle, confined=drawing_profile()))
-    return ResultService(calls.store.changes, calls.store.kept_files, reader, calls.files)
+    pictures = PictureReader(picture_host)
+    return ResultService(calls.store.changes, calls.store.kept_files, reader, pictures, calls.files)
 
 
 async def test_versions_are_what_calls_wrote_also_once_the_file_is_gone(calls: Calls) -> None:
@@ -97,3 +102,17 @@ async def test_what_is_not_kept_or_damaged_says_so(calls: Calls) -> None:
     csv = next(one for one in await results.of_thread("t") if one.name == "b.csv")
     with pytest.raises(ResultRefused, match=r"not kept|more than is kept"):
         await results.content(csv.versions[0])
+
+
+async def test_a_picture_is_made_anew_and_what_is_none_says_so(calls: Calls) -> None:
+    results = service(calls)
+    note = chunk(b"tEXt", b"gps\x0048 N")
+    whole = plain_png(3, 2, b"\xd0\x80\x20")
+    await calls.write("a.png", whole[:33] + note + whole[33:])
+    await calls.write("b.png", b"\x89PNG\r\n\x1a\n and no more")
+    first, second = await results.of_thread("t")
+    made = await results.picture(first, first.versions[0])
+    assert made.startswith(b"\x89PNG")
+    assert b"gps" not in made
+    with pytest.raises(PictureRefused):
+        await results.picture(second, second.versions[0])

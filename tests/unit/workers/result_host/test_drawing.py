@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import struct
 import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from aiohttp import ClientSession, web
 
 from desktop.domain.files.results import ResultKind, ResultRefused
+from tests.harness.pictures import packed_png, plain_png
 from tests.unit.workers.result_host.conftest import Show
 
 pytestmark = pytest.mark.spec("R-DOC-2")
@@ -61,20 +61,6 @@ async def asked() -> AsyncIterator[tuple[str, list[str]]]:
     await runner.cleanup()
 
 
-def png(width: int, height: int, color: bytes) -> bytes:
-    """A picture of one colour."""
-    rows = b"".join(b"\x00" + color * width for _ in range(height))
-    return _png(width, height, 2, zlib.compress(rows))
-
-
-def _png(width: int, height: int, kind: int, packed: bytes, depth: int = 8) -> bytes:
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-    head = struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
-
-
 def pixels(picture: bytes) -> tuple[int, set[bytes]]:
     """How wide a piece of a page is, and its colours."""
     width = int.from_bytes(picture[16:20])
@@ -92,7 +78,7 @@ async def test_a_page_that_wants_everything_gets_nothing(
     show: Show, asked: tuple[str, list[str]], tmp_path: Path
 ) -> None:
     address, paths = asked
-    (tmp_path / "red.png").write_bytes(png(40, 40, b"\xfe\x01\x02"))
+    (tmp_path / "red.png").write_bytes(plain_png(40, 40, b"\xfe\x01\x02"))
     page = WANTS.format(a=address, host=address[7:], file=f"file://{tmp_path}/red.png")
     async with show(page, "page") as result:
         drawn = await result.draw(500, 1.0)
@@ -122,7 +108,7 @@ async def test_a_drawing_has_its_letters_and_fetches_nothing(
     show: Show, asked: tuple[str, list[str]], tmp_path: Path
 ) -> None:
     address, paths = asked
-    (tmp_path / "red.png").write_bytes(png(40, 40, b"\xfe\x01\x02"))
+    (tmp_path / "red.png").write_bytes(plain_png(40, 40, b"\xfe\x01\x02"))
     svg = (
         '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'viewBox="0 0 200 100"><script href="{address}/1"/><image href="{address}/2.png" width="9" height="9"/>'
@@ -149,7 +135,7 @@ async def test_a_drawing_has_its_letters_and_fetches_nothing(
     ]
 
 
-BOMB = base64.b64encode(_png(60_000, 60_000, 0, zlib.compress(bytes(60_000 * 7_501), 9), depth=1)).decode()
+BOMB = base64.b64encode(packed_png(60_000, 60_000, 0, zlib.compress(bytes(60_000 * 7_501), 9), depth=1)).decode()
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
 HOSTILE: dict[str, tuple[ResultKind, str, str]] = {
     "a picture that is a bomb": ("page", f'<h1>x</h1><img src="data:image/png;base64,{BOMB}">', ""),
