@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from desktop.domain.loading.lazy import lazy_module
-from desktop.workers.document_host import charsets
 from desktop.workers.document_host.open_document.sheets import OpenSheets
 from desktop.workers.document_host.open_document.slides import OpenSlides
 from desktop.workers.document_host.open_document.text import OpenText
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.pdf import Pdf
-from desktop.workers.document_host.plain import Book, HtmlPage, Notebook, TextTable
 from desktop.workers.document_host.reading import DocumentFile
 from desktop.workers.document_host.sheets import Workbook
 from desktop.workers.document_host.slides import Slides
+from desktop.workers.document_host.texts import charsets
+from desktop.workers.document_host.texts.plain import Book, HtmlPage, Notebook, TextTable
 from desktop.workers.document_host.word import WordDocument
 from desktop.workers.document_host.xml import outermost
 from desktop.workers.inside import CallError

@@ -1,13 +1,14 @@
 """A page as Markdown for a model: its words, headings, lists, tables and links; no script, no style, no comment.
 
-Text that a page hides (white on white, ``display: none``) is text like any other: the model and the person see the
-same. Characters that draw nothing are taken out and counted.
+Text that a page hides (white on white, ``display: none``) is text like any other, unless who asks has it marked.
+Characters that draw nothing are taken out and counted.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 from urllib.parse import urljoin
 
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -40,9 +41,26 @@ class ConvertedPage:
     """Characters that draw nothing, taken out."""
 
 
-def to_markdown(source: str, address: str) -> ConvertedPage:
-    """Turn HTML into Markdown; ``address`` is what its links start at."""
-    return _Converter(address).run(source)
+class Looks(Protocol):
+    """Judges what of a page is not seen, while its tags go by."""
+
+    @property
+    def why(self) -> str:
+        """Why what comes now is not seen, or ""."""
+        ...
+
+    def take(self, tag: Tag) -> None:
+        """The next tag."""
+        ...
+
+    def why_of(self, tag: Tag) -> str:
+        """Why what stands in one tag alone, as in a field, is not seen, or ""."""
+        ...
+
+
+def to_markdown(source: str, address: str, looks: Looks | None = None) -> ConvertedPage:
+    """Turn HTML into Markdown; ``address`` is what its links start at. ``looks``: what is not seen is marked."""
+    return _Converter(address, looks).run(source)
 
 
 def without_unseen(text: str) -> tuple[str, int]:
@@ -62,8 +80,10 @@ def without_unseen(text: str) -> tuple[str, int]:
 class _Converter:
     """One conversion. ``_line`` are the pieces of the block that is being written."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, looks: Looks | None = None) -> None:
         self._address = address
+        self._looks = looks
+        self._unseen: list[str] = []
         self._blocks: list[tuple[str, str]] = []
         self._line: list[str] = []
         self._title = ""
@@ -98,16 +118,42 @@ class _Converter:
         """All of a page."""
         for piece in tags(source):
             if isinstance(piece, str):
-                if not self._skips:
+                if self._looks is not None and self._looks.why and not self._skips:
+                    self._unseen.append(piece)
+                elif not self._skips:
                     self._line.append(piece if self._pre else _BLANKS.sub(" ", piece))
             elif self._skips:
                 self._skips += (-1 if piece.closing else 1) if piece.name == self._skipping else 0
-            else:
+            elif self._looks is None:
                 self._tag(piece)
+            else:
+                self._looked_at(piece, self._looks)
+        if self._looks is not None:
+            self._end_unseen(self._looks.why)
         self._end_row()
         self._flush()
         text, hidden = without_unseen("".join(self._joined()))
         return ConvertedPage(without_unseen(self._title)[0].strip(), text, hidden)
+
+    def _looked_at(self, tag: Tag, looks: Looks) -> None:
+        """A tag where what is not seen is marked: inside of that no tag counts, so that it all stands in one mark."""
+        before = looks.why
+        looks.take(tag)
+        if before and looks.why == before:
+            self._unseen.append(f" {_plain(tag.raw)} " if tag.name in ("textarea", "xmp") else " ")
+            return
+        self._end_unseen(before)
+        if tag.raw and tag.name not in _DROPPED and (why := looks.why_of(tag)):
+            self._unseen.append(_plain(tag.raw))
+            self._end_unseen(why)
+        else:
+            self._tag(tag)
+
+    def _end_unseen(self, why: str) -> None:
+        words = _BLANKS.sub(" ", "".join(self._unseen)).strip()
+        self._unseen = []
+        if words:
+            self._line.append(f" [{why}: {words}] ")
 
     def _joined(self) -> Iterator[str]:
         """The blocks with what stands between them: items of a list and rows of a table follow each other at once."""

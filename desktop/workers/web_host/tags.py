@@ -20,7 +20,7 @@ _LOOSE = re.compile(r"[^<>]*>")
 _ATTRIBUTE = re.compile(
     r"""(?P<name>[^\s=/>"']+)(?:\s*=\s*(?:"(?P<two>[^"]*)"|'(?P<one>[^']*)'|(?P<bare>[^\s>"']+)))?"""
 )
-_WANTED = frozenset({"href", "src", "alt", "start", "charset", "title", "value", "type"})
+_WANTED = frozenset("href src alt start charset title value type style class id hidden color bgcolor".split())
 RAW = frozenset({"script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript"})
 """Elements whose content is text up to their own end."""
 
@@ -37,6 +37,10 @@ class Tag:
     def get(self, name: str) -> str:
         """An attribute, or ""."""
         return next((value for known, value in self.attributes if known == name), "")
+
+    def has(self, name: str) -> bool:
+        """Whether it has an attribute, with a value or without."""
+        return any(known == name for known, _ in self.attributes)
 
 
 def tags(source: str) -> Iterator[str | Tag]:

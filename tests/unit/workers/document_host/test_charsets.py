@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.workers.document_host.charsets import text_of
+from desktop.workers.document_host.texts.charsets import text_of
 from desktop.workers.inside import CallError
 from tests.unit.workers.document_host.conftest import Read
 

@@ -14,11 +14,12 @@ from desktop.workers.document_host import limits
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.reading import DocumentFile, FlowDocument, broken, cell_text, one_line
 from desktop.workers.document_host.rows import letters
+from desktop.workers.document_host.texts.page_looks import PageLooks
 from desktop.workers.inside import CallError
 from desktop.workers.web_host.decoding import decoded
 from desktop.workers.web_host.markdown import to_markdown
 
-SAMPLE = 65_536
+SAMPLE, SHEETS = 65_536, 20
 OUTPUT = 20_000
 """Characters of one output of a notebook."""
 
@@ -30,7 +31,8 @@ class HtmlPage(FlowDocument):
 
     def __init__(self, data: bytes) -> None:
         super().__init__()
-        made = to_markdown(decoded(data, "text/html"), "")
+        source = decoded(data, "text/html")
+        made = to_markdown(source, "", PageLooks(source))
         self.title = made.title[: limits.NAME]
         for block in made.text.split("\n\n"):
             self.add(block)
@@ -69,6 +71,8 @@ class Book(DocumentFile):
                     self.note(f"Chapter {len(self._places)} is not in the order of reading.")
         if not self._places:
             raise broken("EPUB book")
+        sheets = [name for name in package.names if name.lower().endswith(".css")][:SHEETS]
+        self._sheet = "\n".join(decoded(package.read(name), "") for name in sheets)
 
     @property
     def count(self) -> int:
@@ -76,7 +80,8 @@ class Book(DocumentFile):
 
     def lines(self, part: int) -> Iterator[str]:
         self._package.opened_anew()
-        made = to_markdown(decoded(self._package.read(self._places[part - 1]), ""), "")
+        source = decoded(self._package.read(self._places[part - 1]), "")
+        made = to_markdown(source, "", PageLooks(source, self._sheet))
         yield from made.text.split("\n")
 
 

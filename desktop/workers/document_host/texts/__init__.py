@@ -1,0 +1,1 @@
+"""Documents of one text: pages, books, notebooks, tables as text."""
