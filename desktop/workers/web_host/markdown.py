@@ -41,7 +41,7 @@ class ConvertedPage:
     """Characters that draw nothing, taken out."""
 
 
-class Looks(Protocol):
+class PageLooking(Protocol):
     """Judges what of a page is not seen, while its tags go by."""
 
     @property
@@ -58,7 +58,7 @@ class Looks(Protocol):
         ...
 
 
-def to_markdown(source: str, address: str, looks: Looks | None = None) -> ConvertedPage:
+def to_markdown(source: str, address: str, looks: PageLooking | None = None) -> ConvertedPage:
     """Turn HTML into Markdown; ``address`` is what its links start at. ``looks``: what is not seen is marked."""
     return _Converter(address, looks).run(source)
 
@@ -80,7 +80,7 @@ def without_unseen(text: str) -> tuple[str, int]:
 class _Converter:
     """One conversion. ``_line`` are the pieces of the block that is being written."""
 
-    def __init__(self, address: str, looks: Looks | None = None) -> None:
+    def __init__(self, address: str, looks: PageLooking | None = None) -> None:
         self._address = address
         self._looks = looks
         self._unseen: list[str] = []
@@ -135,7 +135,7 @@ class _Converter:
         text, hidden = without_unseen("".join(self._joined()))
         return ConvertedPage(without_unseen(self._title)[0].strip(), text, hidden)
 
-    def _looked_at(self, tag: Tag, looks: Looks) -> None:
+    def _looked_at(self, tag: Tag, looks: PageLooking) -> None:
         """A tag where what is not seen is marked: inside of that no tag counts, so that it all stands in one mark."""
         before = looks.why
         looks.take(tag)

@@ -57,7 +57,7 @@ class _Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
+class _OpenTag:
     """An element that is open."""
 
     name: str
@@ -79,7 +79,7 @@ class PageLooks:
         self._rules: dict[str, list[_Rule]] = {}
         self._count = 0
         self._steps = self._deeper = 0
-        self._open: list[_Open] = []
+        self._open: list[_OpenTag] = []
         self._names: dict[str, int] = defaultdict(int)
         self.why = ""
         if "<style" in source[:SHEET].lower():
@@ -122,7 +122,7 @@ class PageLooks:
         while self._open and self._open[-1].name in _ENDS.get(name, ()):
             self._pop()
 
-    def _made(self, tag: Tag) -> _Open:
+    def _made(self, tag: Tag) -> _OpenTag:
         names = {f".{one}" for one in tag.get("class").split()[:50]} | {tag.name, "*"}
         known = frozenset(names | ({f"#{tag.get('id')}"} if tag.get("id") else set()))
         says = dict(self._said_of(known))
@@ -130,14 +130,14 @@ class PageLooks:
             if tag.get(key):
                 says["color" if key == "color" else "background-color"] = tag.get(key)
         says |= dict(_declared(tag.get("style")))
-        above = self._open[-1] if self._open else _Open("", frozenset(), "000000", WHITE, "")
+        above = self._open[-1] if self._open else _OpenTag("", frozenset(), "000000", WHITE, "")
         ground = _ground(says, above.ground)
         given = says.get("color", "")
         colour = (_colour(given) or UNKNOWN) if given else above.colour
         why = above.why or ("Hidden" if tag.has("hidden") else _unseen(says))
         if not why and (given or ground != above.ground):
             why = "Hidden, transparent" if colour == CLEAR else lost_on(colour, ground)
-        return _Open(tag.name, known, colour, ground, why)
+        return _OpenTag(tag.name, known, colour, ground, why)
 
     def _said_of(self, known: frozenset[str]) -> Iterator[tuple[str, str]]:
         for name in known:
