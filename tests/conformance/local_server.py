@@ -15,7 +15,7 @@ from tests.conformance.gguf_maker import END, make_model, read_vocabulary
 from tests.harness.timeouts import WAIT_S
 from tests.unit.services.local_servers.kit import free_port
 
-TOOL = "write-file"
+TOOL = "write_file"
 CALL = (
     *("<tool_call>\n", '{"name": "', TOOL, '", "arguments": {"path": "', "tide.txt", '", "content": "'),
     *("High at noon.", '"}}', "\n</tool_call>"),
