@@ -199,8 +199,7 @@ async def _services(
     boundary.tools.register(ReadDocument(documents, safety))
 
     # What every run works with.
-    code, modes = open_code(skills), await ToolModes.opened(store.state)
-    efforts = await Efforts.opened(store.state)
+    code, modes, efforts = open_code(skills), await ToolModes.opened(store.state), await Efforts.opened(store.state)
     instructions = ProjectInstructions(boundary.files, store.state, redactor.mask_known)
     context = ContextService(store, redactor.mask_known)
     runtime = Runtime(

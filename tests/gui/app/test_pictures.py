@@ -139,11 +139,9 @@ async def test_that_a_model_does_not_see_pictures_is_said_before_one_is_sent(sta
     (tmp_path / "chart.png").write_bytes(saved(marked(), "PNG"))
     app.models.attaching.files((str(tmp_path / "chart.png"),))
     await app.until(lambda: app.composer.attachments, "the picture")
-    assert not app.composer.unseen_note.isVisible(), "of the scripted model that is not known"
+    assert not app.composer.unseen.isVisible(), "of the scripted model that is not known"
     app.models.chat.set_model("demo/demo")
-    await app.until(app.composer.unseen_note.isVisible, "it is said")
-    assert app.composer.unseen_note.text() == (
-        "This model does not see the picture: it is only told that there is one."
-    )
+    await app.until(app.composer.unseen.isVisible, "it is said")
+    assert app.composer.unseen.text() == ("This model does not see the picture: it is only told that there is one.")
     app.composer.load_draft("")
-    assert not app.composer.unseen_note.isVisible()
+    assert not app.composer.unseen.isVisible()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.messages import Block
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import Icon, StateLabel
@@ -117,3 +118,24 @@ class WaitingBar(QWidget):
             self._soon.start()
         else:
             self.setVisible(count > 0)
+
+
+class UnseenNote(Text):
+    """Says before a message is sent what the model does not see of it; ``words`` knows that."""
+
+    def __init__(self) -> None:
+        super().__init__("", "small", "ask", elide="right")
+        self.words: Callable[[Sequence[Block]], str] = lambda _: ""
+        self._blocks: Sequence[Block] = ()
+        self.hide()
+
+    def show_for(self, blocks: Sequence[Block]) -> None:
+        """For what goes out with the message."""
+        self._blocks = tuple(blocks)
+        self.again()
+
+    def again(self) -> None:
+        """What is known of the model may be another."""
+        said = self.words(self._blocks)
+        self.setText(said)
+        self.setVisible(bool(said))

@@ -69,12 +69,12 @@ class ComposerPane(QWidget):
         chat.returned.connect(composer.give_back)
         models.attaching.ready.connect(lambda blocks: composer.add_attachment(*blocks))
         models.attaching.reading.connect(composer.attaching.say)
-        models.attaching.learned.connect(composer.show_unseen)
+        models.attaching.learned.connect(composer.unseen.again)
         composer.attaching.stop.clicked.connect(models.attaching.stop)
         models.attaching.locked.connect(composer.locked.ask)
         composer.locked.given.connect(models.attaching.unlock)
         models.offers.ready.connect(self.offers.show_offers)
-        composer.unknown_name, composer.unseen = models.offers.unknown_name, models.attaching.unseen
+        composer.unknown_name, composer.unseen.words = models.offers.unknown_name, models.attaching.unseen
         self.editing.done.connect(chat.edit)
         models.servers.put_in.connect(composer.add_attachment)
         models.servers.reading.connect(composer.reading.say)

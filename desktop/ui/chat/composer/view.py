@@ -15,7 +15,7 @@ from desktop.presenter.common.model_rows import plain_name
 from desktop.ui.chat.composer.chips import AttachmentChips, chips_of
 from desktop.ui.chat.composer.effort_button import EffortButton
 from desktop.ui.chat.composer.granted import GrantBar
-from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, ReadingBar, WaitingBar
+from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, ReadingBar, UnseenNote, WaitingBar
 from desktop.ui.chat.composer.text import ComposerText
 from desktop.ui.documents.unlock import UnlockBar
 from desktop.ui.theme import theme
@@ -79,8 +79,6 @@ class Composer(QFrame):
         sized(self, min_width=SMALLEST)
         self.unknown_name: Callable[[str], str] = lambda _: ""
         """The name of no skill that a message begins with, or ""."""
-        self.unseen: Callable[[tuple[Block, ...]], str] = lambda _: ""
-        """What is said of pictures that the model does not see, or ""."""
         self._told = ""
         self._scale = 1.0
         self.show_state(self._state)
@@ -94,10 +92,10 @@ class Composer(QFrame):
         column.addWidget(self.attaching)
         column.addWidget(self.locked)
         column.addWidget(self.chips)
-        self.note, self.unseen_note = (Text("", "small", "ask", elide="right") for _ in range(2))
-        for note in (self.unseen_note, self.note):
-            note.hide()
-            column.addWidget(note)
+        self.note, self.unseen = Text("", "small", "ask", elide="right"), UnseenNote()
+        self.note.hide()
+        column.addWidget(self.unseen)
+        column.addWidget(self.note)
         column.addWidget(self.text)
         bar = Row(margins=(0, 0, 0, 0), spacing=2)
         skill = Button("/ skill", "quiet", small=True, tip="Use a skill (type /)")
@@ -181,7 +179,7 @@ class Composer(QFrame):
         if meters.token_scale != self._scale:
             self._scale = meters.token_scale
             self._show_attachments()
-        self.show_unseen()
+        self.unseen.show_for(self._attachments)
         self.show_own(self._own)
 
     def show_own(self, agent: OtherAgentShown | None) -> None:
@@ -244,16 +242,10 @@ class Composer(QFrame):
     def _show_attachments(self) -> None:
         chips = chips_of(self._attachments, self._newer_of, self._scale)
         self.chips.show_chips([words for words, _ in chips], lambda place: self._remove(*chips[place][1]))
-        self.show_unseen()
+        self.unseen.show_for(self._attachments)
         self.text.updateGeometry()
         self.updateGeometry()
         self._show_send()
-
-    def show_unseen(self) -> None:
-        """Say before it is sent what the model does not see of it."""
-        words = self.unseen(self.attachments)
-        self.unseen_note.setText(words)
-        self.unseen_note.setVisible(bool(words))
 
     def _newer_of(self, block: Block) -> str:
         waits = isinstance(block, GivenBlock) and block.waits
