@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from desktop.domain.fences.drawing import Drawing
 from desktop.domain.loading.lazy import lazy_module
 from desktop.workers.fence_host.svg import reading
+from desktop.workers.fence_host.undrawn import NotDrawn
 
 # Not on every system.
 if TYPE_CHECKING:
@@ -52,10 +53,6 @@ WORDS = {
     "mindmap": "mind map",
     "timeline": "timeline",
 }
-
-
-class NotDrawn(Exception):
-    """Why a source is not drawn, in a sentence."""
 
 
 def load() -> None:

@@ -15,12 +15,13 @@ from desktop.domain.fences.colours import CODE_LONGEST, ColourSpans
 from desktop.domain.fences.drawing import UNDRAWN, Drawing, to_plain
 from desktop.workers.fence_host import colouring, diagrams, limits
 from desktop.workers.fence_host.bounded import TimeUp, bounded, prepare
-from desktop.workers.fence_host.diagrams import NotDrawn
+from desktop.workers.fence_host.charts import drawn as charts
+from desktop.workers.fence_host.undrawn import NotDrawn
 from desktop.workers.hardening import bound_memory, harden, polling
 from desktop.workers.inside import CallError, WorkerCall, run
 from desktop.workers.serving import Idle, serve_shut_in
 
-DRAWS: Mapping[str, Callable[[str], Drawing]] = {"diagram": diagrams.drawn}
+DRAWS: Mapping[str, Callable[[str], Drawing]] = {"diagram": diagrams.drawn, "chart": charts.drawn}
 """By kind what draws it; raises NotDrawn."""
 SERVICE = "fence-host"
 VERSION = "1"

@@ -22,6 +22,7 @@ DRAWN: dict[str, DrawingKind] = {
     "vegalite": "chart",
     "vega": "chart",
     "chart": "chart",
+    "chartjs": "chart",
 }
 """What a fence of this name is drawn as."""
 KEPT_POINTS = 40_000_000
@@ -65,7 +66,7 @@ class FenceDrawings(QObject):
 
     def finished(self, block: CodeBlock, language: str, code: str) -> None:
         """A fence is whole: its drawing, now or later."""
-        kind = DRAWN.get(language.casefold())
+        kind = _kind(language.casefold(), code)
         if self._source is None or kind is None:
             return
         key = self._source.key(kind, code)
@@ -119,6 +120,13 @@ class FenceDrawings(QObject):
     def _tell(self) -> None:
         late, self._late = list(self._late), set()
         self.changed.emit(late)
+
+
+def _kind(language: str, code: str) -> DrawingKind | None:
+    """What a fence is drawn as; a chart often stands in one of JSON."""
+    if language in ("json", "jsonc") and "vega.github.io/schema/vega-lite/" in code[:400]:
+        return "chart"
+    return DRAWN.get(language)
 
 
 def _points(image: QImage) -> int:

@@ -5,7 +5,8 @@ import time
 import pytest
 
 from desktop.domain.fences.drawing import Drawing, Label, Shape
-from desktop.workers.fence_host.diagrams import NotDrawn, drawn
+from desktop.workers.fence_host.diagrams import drawn
+from desktop.workers.fence_host.undrawn import NotDrawn
 
 pytestmark = pytest.mark.spec("R-DOC-2")
 

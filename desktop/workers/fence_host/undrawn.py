@@ -1,0 +1,5 @@
+"""Why a source is not drawn."""
+
+
+class NotDrawn(Exception):
+    """A sentence for a person."""
