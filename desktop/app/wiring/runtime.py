@@ -195,7 +195,7 @@ async def _services(
     others = other_agents(boundary.tools, boundary.cli, owner, store.state, redactor, agent_files.book, settings)
 
     documents = DocumentService(boundary.documents, store.kept_documents, store.documents, boundary.pictures)
-    fences = fence_host(confined=code_sandbox_profile(in_a_loop=True))
+    fences = FenceService(fence_host(confined=code_sandbox_profile(in_a_loop=True)))
     boundary.tools.register(ReadDocument(documents, safety))
 
     # What every run works with.
@@ -284,8 +284,7 @@ async def _services(
         search=search,
         web=web.child,
         searches=web.searches,
-        fence_host=fences,
-        fences=FenceService(fences),
+        fences=fences,
         code=code,
         modes=modes,
         efforts=efforts,

@@ -104,10 +104,8 @@ class Services:
     """The process that reads pages of the web, and searches."""
     searches: SearchServices
     """What agents search the web with."""
-    fence_host: Child
-    """The process that reads what stands in fences of answers."""
     fences: FenceService
-    """Colours of code."""
+    """Colours of code, and drawings."""
     code: CodeSandbox
     """The sandbox of code that models write."""
     modes: ToolModes
@@ -183,7 +181,7 @@ class Services:
             self.local_servers.close(),
             self.search.stop(),
             self.web.stop(),
-            self.fence_host.stop(),
+            self.fences.stop(),
             self.mcp.close(),
             self.others.close(),
             self.secrets.close(),

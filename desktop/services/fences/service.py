@@ -36,6 +36,10 @@ class FenceService:
         """How the process is now."""
         return self._child.health
 
+    async def stop(self) -> None:
+        """End the process."""
+        await self._child.stop()
+
     async def colours(self, language: str, code: str) -> ColourSpans:
         """The colours of a code in a language as a fence names it; none for one that is not known, or for a code that
         cannot be coloured."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from desktop.workers.fence_host.charts import values
 from desktop.workers.fence_host.charts.scales import nice_step, told
-from desktop.workers.fence_host.charts.spec import Channel, Layer
+from desktop.workers.fence_host.charts.spec import Channel, PlotLayer
 from desktop.workers.fence_host.charts.values import Row
 from desktop.workers.fence_host.undrawn import NotDrawn
 
@@ -20,25 +20,33 @@ NAMES_MOST = 400
 
 
 @dataclass(slots=True)
-class Spot:
-    """One mark. ``low`` and ``high`` are what it reaches from and to, where it has an extent."""
+class PlotPoint:
+    """One mark."""
 
     x: Any
+    """Its value along x."""
     y: Any
+    """Its value along y."""
     series: str = ""
+    """Which colour it has."""
     offset: str = ""
+    """Which of a group of bars it is."""
     size: float | None = None
+    """The amount that its size shows."""
     text: str = ""
+    """The words that it is."""
     low: float | None = None
+    """Where it begins."""
     high: float | None = None
+    """Where it ends."""
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenLayer:
     """What one layer shows. ``across``: amounts go along x, as bars that lie do."""
 
-    layer: Layer
-    spots: list[Spot]
+    layer: PlotLayer
+    spots: list[PlotPoint]
     across: bool = False
     series: list[str] = field(default_factory=list)
     offsets: list[str] = field(default_factory=list)
@@ -59,7 +67,7 @@ def kind_of(channel: Channel, rows: Sequence[Row]) -> str:
     return "nominal"
 
 
-def seen(layer: Layer) -> Seen:
+def seen(layer: PlotLayer) -> SeenLayer:
     """What a layer shows. Raises NotDrawn."""
     x, y, color = layer.get("x"), layer.get("y"), layer.get("color")
     kind = {name: kind_of(layer.get(name), layer.rows) for name in ("x", "y")}
@@ -67,12 +75,12 @@ def seen(layer: Layer) -> Seen:
         raise NotDrawn("It colours by an amount, which is not drawn here.")
     _checked(layer, kind)
     across = layer.mark in ("bar", "tick", "area") and kind["x"] == "quantitative" and kind["y"] != "quantitative"
-    made = Seen(layer, [], across and (y.is_given or not layer.get("x2").is_given))
+    made = SeenLayer(layer, [], across and (y.is_given or not layer.get("x2").is_given))
     made.x2 = layer.get("x2").is_given or layer.get("y2").is_given
     ranges = {name: _ranges(layer.get(name), layer.rows) for name in ("x", "y")}
     for key, rows in _groups(layer, ranges):
         xv, yv, series, offset = key
-        spot = Spot(xv, yv, series, offset)
+        spot = PlotPoint(xv, yv, series, offset)
         if x.aggregate:
             spot.x = values.aggregated([row.get(x.name) for row in rows], x.aggregate)
         if y.aggregate:
@@ -87,7 +95,7 @@ def seen(layer: Layer) -> Seen:
     return made
 
 
-def _checked(layer: Layer, kind: dict[str, str]) -> None:
+def _checked(layer: PlotLayer, kind: dict[str, str]) -> None:
     """What would not show what is said. Raises NotDrawn."""
     for name, channel in layer.channels.items():
         if channel.name and layer.rows and not any(channel.name in row for row in layer.rows):
@@ -101,7 +109,7 @@ def _checked(layer: Layer, kind: dict[str, str]) -> None:
         _readable(layer, layer.get(name), kind[name])
 
 
-def _readable(layer: Layer, channel: Channel, kind: str) -> None:
+def _readable(layer: PlotLayer, channel: Channel, kind: str) -> None:
     is_time = channel.kind == "temporal" or bool(channel.unit)
     read = values.moment if is_time else values.number
     if not channel.name or channel.aggregate or not (channel.unit or kind in ("quantitative", "temporal")):
@@ -111,7 +119,7 @@ def _readable(layer: Layer, channel: Channel, kind: str) -> None:
         raise NotDrawn(f"The values of {channel.name[:60]} cannot be read as {'times' if is_time else 'numbers'}.")
 
 
-def _rest(spot: Spot, layer: Layer, rows: Sequence[Row]) -> None:
+def _rest(spot: PlotPoint, layer: PlotLayer, rows: Sequence[Row]) -> None:
     size, text = layer.get("size"), layer.get("text")
     if size.is_given:
         spot.size = values.aggregated([row.get(size.name) for row in rows], size.aggregate or "mean")
@@ -147,7 +155,7 @@ def exact(amount: float | None) -> float:
     return 1.0 if amount is None or float(amount).is_integer() else 0.01 if abs(amount) >= 1 else 0.001
 
 
-def _groups(layer: Layer, ranges: dict[str, Any]) -> Iterable[tuple[tuple[Any, Any, str, str], list[Row]]]:
+def _groups(layer: PlotLayer, ranges: dict[str, Any]) -> Iterable[tuple[tuple[Any, Any, str, str], list[Row]]]:
     """Rows that come to one mark; without an aggregate each is its own."""
     x, y, color = layer.get("x"), layer.get("y"), layer.get("color")
     offset = layer.get("xOffset") if layer.get("xOffset").is_given else layer.get("yOffset")
@@ -223,7 +231,7 @@ def _ordered(channel: Channel, found: Iterable[str], most: int) -> list[str]:
     return sorted(names)
 
 
-def _extents(made: Seen) -> None:
+def _extents(made: SeenLayer) -> None:
     """From and to of bars and areas: on top of each other where they are stacked, else from 0."""
     if made.layer.mark not in ("bar", "area") or made.x2:
         return
@@ -247,7 +255,7 @@ def _extents(made: Seen) -> None:
                 spot.low, spot.high = spot.low / whole, spot.high / whole
 
 
-def names_of(channel: Channel, all_seen: Sequence[Seen], axis: str) -> list[str]:
+def names_of(channel: Channel, all_seen: Sequence[SeenLayer], axis: str) -> list[str]:
     """The categories of an axis, in order. Raises NotDrawn for too many."""
     found: dict[str, float] = {}
     for one in all_seen:

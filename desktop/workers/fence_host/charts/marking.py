@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from desktop.domain.fences.drawing import Anchor, Paint
 from desktop.workers.fence_host.charts import values
-from desktop.workers.fence_host.charts.computing import Seen, Spot
+from desktop.workers.fence_host.charts.computing import PlotPoint, SeenLayer
 from desktop.workers.fence_host.charts.scales import Scale
 from desktop.workers.fence_host.charts.sheet import Sheet
 from desktop.workers.fence_host.svg import geometry
@@ -30,7 +30,7 @@ SOFT: dict[str, Paint] = {
 class LayerMarks:
     """Draws one layer onto a sheet, whose axes are ``x`` and ``y``."""
 
-    def __init__(self, sheet: Sheet, one: Seen, x: Scale, y: Scale) -> None:
+    def __init__(self, sheet: Sheet, one: SeenLayer, x: Scale, y: Scale) -> None:
         self._sheet, self._one, self._x, self._y = sheet, one, x, y
 
     def draw(self) -> None:
@@ -45,17 +45,17 @@ class LayerMarks:
             if draw[one.layer.mark](spot):
                 self._sheet.drew += 1
 
-    def _color(self, spot: Spot) -> Paint:
+    def _color(self, spot: PlotPoint) -> Paint:
         return self._sheet.color(spot.series or spot.offset, self._one)
 
-    def _place(self, spot: Spot) -> tuple[float, float] | None:
+    def _place(self, spot: PlotPoint) -> tuple[float, float] | None:
         """Where a mark stands; without a field for an axis in its middle."""
         layer, x, y = self._one.layer, self._x, self._y
         at = x.place(spot.x) if layer.get("x").is_given else (x.begin + x.end) / 2
         value = y.place(spot.y) if layer.get("y").is_given else (y.begin + y.end) / 2
         return None if at is None or value is None else (at, value)
 
-    def _bar(self, spot: Spot) -> bool:
+    def _bar(self, spot: PlotPoint) -> bool:
         one = self._one
         lies = one.across or one.layer.get("x2").is_given
         along, amounts = (self._y, self._x) if lies else (self._x, self._y)
@@ -78,7 +78,7 @@ class LayerMarks:
         self._sheet.shape(outline, self._color(spot))
         return True
 
-    def _stroke(self, spots: Sequence[Spot], name: str) -> None:
+    def _stroke(self, spots: Sequence[PlotPoint], name: str) -> None:
         """One line, broken where there is no amount; of an area its ground, too."""
         x, y = self._x, self._y
         runs: list[list[tuple[float, float, float]]] = [[]]
@@ -93,7 +93,7 @@ class LayerMarks:
             self._run(run, self._sheet.color(name, self._one), name)
         self._sheet.drew += sum(map(len, runs))
 
-    def _rank(self, spot: Spot) -> float:
+    def _rank(self, spot: PlotPoint) -> float:
         """Where a value comes along the line, also of one that has no place."""
         if self._x.kind == "band":
             name = values.word(spot.x)
@@ -112,7 +112,7 @@ class LayerMarks:
         for at, value, _ in run if layer.points or len(run) == 1 else ():
             sheet.shape(geometry.ellipse(at, value, 3.0, 3.0), color)
 
-    def _point(self, spot: Spot) -> bool:
+    def _point(self, spot: PlotPoint) -> bool:
         place = self._place(spot)
         if place is None:
             return False
@@ -123,7 +123,7 @@ class LayerMarks:
         self._sheet.shape(outline, SOFT.get(color, "sunken") if large else color, color if large else "")
         return True
 
-    def _tick(self, spot: Spot) -> bool:
+    def _tick(self, spot: PlotPoint) -> bool:
         place = self._place(spot)
         if place is None:
             return False
@@ -136,7 +136,7 @@ class LayerMarks:
         self._sheet.line(*ends, self._color(spot), 1.5)
         return True
 
-    def _rule(self, spot: Spot) -> bool:
+    def _rule(self, spot: PlotPoint) -> bool:
         x, y = self._x, self._y
         at = x.place(spot.x) if spot.x is not None else None
         value = y.place(spot.y) if spot.y is not None else None
@@ -155,7 +155,7 @@ class LayerMarks:
             self._sheet.line(*ends, self._color(spot) if spot.series else "text-2", 1.5)
         return ends is not None
 
-    def _text(self, spot: Spot) -> bool:
+    def _text(self, spot: PlotPoint) -> bool:
         place = self._place(spot)
         if place is None or not spot.text:
             return False

@@ -7,7 +7,7 @@ from typing import Any
 
 from desktop.domain.fences.drawing import SERIES
 from desktop.workers.fence_host.charts import computing, scales, values
-from desktop.workers.fence_host.charts.computing import Seen
+from desktop.workers.fence_host.charts.computing import SeenLayer
 from desktop.workers.fence_host.charts.sheet import HEIGHT, LETTER, SMALL, Sheet
 from desktop.workers.fence_host.svg import geometry
 from desktop.workers.fence_host.svg.geometry import Outline
@@ -16,7 +16,7 @@ from desktop.workers.fence_host.undrawn import NotDrawn
 NAMED = 20
 
 
-def draw_pie(sheet: Sheet, one: Seen) -> None:
+def draw_pie(sheet: Sheet, one: SeenLayer) -> None:
     """Raises NotDrawn."""
     amounts = _amounts(one)
     whole = math.fsum(amounts.values())
@@ -46,7 +46,7 @@ def draw_pie(sheet: Sheet, one: Seen) -> None:
     sheet.height = max(y + radius + 8.0, line + 4.0)
 
 
-def _amounts(one: Seen) -> dict[str, float]:
+def _amounts(one: SeenLayer) -> dict[str, float]:
     """What each part comes to. Raises NotDrawn where one is less than nothing."""
     theta, color = one.layer.get("theta"), one.layer.get("color")
     if not theta.is_given:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from desktop.domain.fences.drawing import SERIES, Drawing
 from desktop.workers.fence_host.charts import computing, scales, values
-from desktop.workers.fence_host.charts.computing import DISCRETE, Seen
+from desktop.workers.fence_host.charts.computing import DISCRETE, SeenLayer
 from desktop.workers.fence_host.charts.marking import LayerMarks
 from desktop.workers.fence_host.charts.pies import draw_pie
 from desktop.workers.fence_host.charts.scales import Scale
@@ -72,10 +72,10 @@ class _Chart(Sheet):
             return scales.times(found)
         return scales.numbers(found, zero is not False, channel.domain, channel.log)
 
-    def _reaches(self, one: Seen, axis: str) -> bool:
+    def _reaches(self, one: SeenLayer, axis: str) -> bool:
         return one.across == (axis == "x") and not one.x2
 
-    def _amounts(self, one: Seen, axis: str, kind: str) -> list[float]:
+    def _amounts(self, one: SeenLayer, axis: str, kind: str) -> list[float]:
         read = values.moment if kind == "temporal" else values.number
         found = [read(spot.x if axis == "x" else spot.y) for spot in one.spots]
         if one.layer.mark in ("bar", "area", "rule") and ((one.across == (axis == "x")) or self._own_end(one, axis)):
@@ -84,7 +84,7 @@ class _Chart(Sheet):
                 found = [0.0, 1.0]
         return [value for value in found if value is not None]
 
-    def _own_end(self, one: Seen, axis: str) -> bool:
+    def _own_end(self, one: SeenLayer, axis: str) -> bool:
         other = one.layer.get(f"{axis}2")
         return other.is_given or other.value is not None
 

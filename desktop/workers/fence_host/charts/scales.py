@@ -63,13 +63,13 @@ class Scale:
         if self.kind == "time":
             return [(self.at(at) or 0.0, told) for at, told in _times(self.low, self.high, count)]
         if self.kind == "log":
-            lowest, highest = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
-            found = [10.0**power for power in range(lowest, highest + 1)]
-            return [(self.at(at) or 0.0, told(at, at)) for at in found if self.low <= at <= self.high * 1.0001]
+            powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+            marks = [10.0**power for power in powers if self.low <= 10.0**power <= self.high * 1.0001]
+            return [(self.at(mark) or 0.0, told(mark, mark)) for mark in marks]
         step = nice_step(self.high - self.low, count)
         first = math.ceil(self.low / step - 1e-9)
-        values_of = [first * step + index * step for index in range(40)]
-        return [(self.at(value) or 0.0, told(value, step)) for value in values_of if value <= self.high + step * 1e-9]
+        places = [step * (first + index) for index in range(40)]
+        return [(self.at(place) or 0.0, told(place, step)) for place in places if place <= self.high + step * 1e-9]
 
 
 def nice_step(span: float, count: int) -> float:

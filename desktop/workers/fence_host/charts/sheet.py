@@ -7,7 +7,7 @@ from typing import Any
 
 from desktop.domain.fences.drawing import MARKS, SERIES, Anchor, Label, Paint, Shape
 from desktop.workers.fence_host.charts import values
-from desktop.workers.fence_host.charts.computing import Seen, Spot
+from desktop.workers.fence_host.charts.computing import PlotPoint, SeenLayer
 from desktop.workers.fence_host.charts.spec import Channel, Plot
 from desktop.workers.fence_host.svg.geometry import Outline
 from desktop.workers.fence_host.undrawn import NotDrawn
@@ -23,7 +23,7 @@ TOLD = 200
 class Sheet:
     """``drew`` counts the marks that show something of the data."""
 
-    def __init__(self, plot: Plot, all_seen: Sequence[Seen]) -> None:
+    def __init__(self, plot: Plot, all_seen: Sequence[SeenLayer]) -> None:
         self.plot, self.seen = plot, all_seen
         self.marks: list[Shape | Label] = []
         self.width, self.height = plot.width or WIDTH, plot.height or HEIGHT
@@ -63,7 +63,7 @@ class Sheet:
         found = [one.layer.get(axis) for one in self.seen if one.layer.get(axis).is_given]
         return found[0] if found else Channel()
 
-    def color(self, name: str, one: Seen) -> Paint:
+    def color(self, name: str, one: SeenLayer) -> Paint:
         """Of a series; where there are none each field that is shown otherwise has its own."""
         if name in self.names:
             return SERIES[self.names.index(name) % len(SERIES)]
@@ -85,11 +85,11 @@ class Sheet:
         return f"{kind} chart{title}, {names}: {'; '.join(rows)}{more}"[:6_000]
 
 
-def _told(spot: Spot) -> str:
+def _told(spot: PlotPoint) -> str:
     pair = ": ".join(values.word(one) for one in (spot.x, spot.y) if one is not None)
     return f"{spot.series} {pair}".strip()
 
 
-def _family(one: Seen) -> tuple[str, str]:
+def _family(one: SeenLayer) -> tuple[str, str]:
     """What makes layers look alike: points belong to a line through them."""
     return ("amounts" if one.layer.mark in ("bar", "area") else "line"), one.layer.get("y").name

@@ -101,7 +101,7 @@ class Channel:
 
 
 @dataclass(slots=True)
-class Layer:
+class PlotLayer:
     """One kind of marks over the rows."""
 
     mark: str
@@ -125,7 +125,7 @@ class Plot:
     title: str
     width: float
     height: float
-    layers: list[Layer]
+    layers: list[PlotLayer]
 
 
 def plot_of(spec: Mapping[str, Any]) -> Plot:
@@ -144,7 +144,7 @@ def plot_of(spec: Mapping[str, Any]) -> Plot:
 
 def _layers(
     spec: Mapping[str, Any], datasets: Any, rows: Any, around: Mapping[str, Any], depth: int
-) -> Iterator[Layer]:
+) -> Iterator[PlotLayer]:
     if depth > 3:
         raise NotDrawn("It has layers in layers in layers.")
     if spec.get("transform"):
@@ -163,13 +163,13 @@ def _layers(
         yield _layer(spec["mark"], rows, encoding)
 
 
-def _layer(mark: Any, rows: Any, encoding: Mapping[str, Any]) -> Layer:
+def _layer(mark: Any, rows: Any, encoding: Mapping[str, Any]) -> PlotLayer:
     kind = str(mark.get("type", "")) if isinstance(mark, dict) else str(mark)
     if kind not in MARKS:
         raise NotDrawn(f"It has marks of the kind {kind[:40] or 'none'}, which are not drawn here.")
     if rows is None:
         raise NotDrawn("It has no data in it.")
-    made = Layer(MARKS[kind], rows, _channels(encoding))
+    made = PlotLayer(MARKS[kind], rows, _channels(encoding))
     if isinstance(mark, dict):
         made.points = bool(mark.get("point"))
         made.lies = mark.get("orient") == "horizontal"
