@@ -12,9 +12,15 @@ from desktop.workers.fence_host.charts import values
 
 TICKS = 6
 _TIMES = (
-    (3600, "%H:%M"), (3 * 3600, "%H:%M"), (6 * 3600, "%H:%M"), (12 * 3600, "%d %b %H:%M"), (86400, "%d %b"),
-    (2 * 86400, "%d %b"), (7 * 86400, "%d %b"), (14 * 86400, "%d %b"),
-)  # fmt: skip
+    (3600, "%H:%M"),
+    (3 * 3600, "%H:%M"),
+    (6 * 3600, "%H:%M"),
+    (12 * 3600, "%d %b %H:%M"),
+    (86400, "%d %b"),
+    (2 * 86400, "%d %b"),
+    (7 * 86400, "%d %b"),
+    (14 * 86400, "%d %b"),
+)
 _MINUTES = ((1, "%H:%M:%S"), (5, "%H:%M:%S"), (15, "%H:%M:%S"), (60, "%H:%M"), (300, "%H:%M"), (900, "%H:%M"))
 
 
@@ -66,10 +72,11 @@ class Scale:
             powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
             marks = [10.0**power for power in powers if self.low <= 10.0**power <= self.high * 1.0001]
             return [(self.at(mark) or 0.0, told(mark, mark)) for mark in marks]
-        step = nice_step(self.high - self.low, count)
-        first = math.ceil(self.low / step - 1e-9)
-        places = [step * (first + index) for index in range(40)]
-        return [(self.at(place) or 0.0, told(place, step)) for place in places if place <= self.high + step * 1e-9]
+        distance = nice_step(self.high - self.low, count)
+        first = math.ceil(self.low / distance - 1e-9)
+        places = [distance * (first + index) for index in range(40)]
+        most = self.high + distance * 1e-9
+        return [(self.at(place) or 0.0, told(place, distance)) for place in places if place <= most]
 
 
 def nice_step(span: float, count: int) -> float:

@@ -17,9 +17,10 @@ pytestmark = pytest.mark.spec("R-DOC-2")
 
 ROWS = [{"a": "A", "b": 10}, {"a": "B", "b": 20}, {"a": "C", "b": 40}]
 X, Y = {"field": "a", "type": "nominal"}, {"field": "b", "type": "quantitative"}
-SERIES = [{"a": name, "b": amount, "c": series} for name, amount, series in (
-    ("A", 1, "x"), ("A", 3, "y"), ("B", 2, "x"), ("B", 2, "y"),
-)]  # fmt: skip
+SERIES = [
+    {"a": name, "b": amount, "c": series}
+    for name, amount, series in (("A", 1, "x"), ("A", 3, "y"), ("B", 2, "x"), ("B", 2, "y"))
+]
 
 
 def chart(mark: Any = "bar", rows: Any = ROWS, encoding: Any = None, **more: Any) -> Drawing:
@@ -287,9 +288,17 @@ def test_times_are_read_as_they_are_written(told: Any, moment: float | None) -> 
 
 @pytest.mark.parametrize(
     ("value", "step", "shown"),
-    [(0, 1, "0"), (1.5, 0.5, "1.5"), (2, 0.5, "2.0"), (12_000, 2_000, "12k"), (1_234, 1, "1,234"), (3e6, 1e6, "3M"),
-     (0.002, 0.001, "0.002"), (1e-9, 1e-9, "1e-09")],
-)  # fmt: skip
+    [
+        (0, 1, "0"),
+        (1.5, 0.5, "1.5"),
+        (2, 0.5, "2.0"),
+        (12_000, 2_000, "12k"),
+        (1_234, 1, "1,234"),
+        (3e6, 1e6, "3M"),
+        (0.002, 0.001, "0.002"),
+        (1e-9, 1e-9, "1e-09"),
+    ],
+)
 def test_numbers_on_an_axis_are_as_exact_as_its_steps(value: float, step: float, shown: str) -> None:
     assert scales.told(value, step) == shown
 
