@@ -159,6 +159,9 @@ QHeaderView::section { background: $raised; color: $text-2; border: none; border
 QFileDialog QListView, QFileDialog QTreeView { background: $surface; border: 1px solid $border; border-radius: 6px;
   alternate-background-color: $surface; }
 QFileDialog QListView::item:selected, QFileDialog QTreeView::item:selected { background: $selected; color: $text; }
+QListView#completions { background: $raised; color: $text; border: 1px solid $border-strong;
+  selection-background-color: $selected; selection-color: $text; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QFileDialog QToolButton { min-width: 28px; min-height: 28px; }
 """
 

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QHeaderView, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QHeaderView, QLineEdit, QPushButton, QToolButton, QWidget
 
 from desktop.ui.widgets.dialogs.files import BUTTONS, FileDialog
 from tests.gui.shell.test_window import spin
@@ -28,6 +28,9 @@ def test_its_columns_can_be_read_and_its_buttons_are_ours(qtbot, theme, mode):
     for name, (_, words) in BUTTONS.items():
         button = dialog.findChild(QToolButton, name)
         assert button.accessibleName() == words
+    completions = dialog.findChild(QLineEdit).completer().popup()
+    completions.resize(80, 80)
+    assert QColor(completions.grab().toImage().pixel(40, 40)) == theme.color("raised")
     answers = [button for button in dialog.findChildren(QPushButton) if button.text()]
     assert len(answers) == 2
     assert all(button.icon().isNull() for button in answers)

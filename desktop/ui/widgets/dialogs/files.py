@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QDir, QFileInfo, Qt
 from PySide6.QtGui import QAbstractFileIconProvider, QIcon, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton, QToolButton, QWidget
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.tips import plain_tip
@@ -26,6 +26,8 @@ KINDS = {QAbstractFileIconProvider.IconType.File: "file", QAbstractFileIconProvi
 """Other kinds of place are folders."""
 
 
+COMPLETIONS = "completions"
+"""The name of the list of files that a written name may mean: a window of its own, with a ground of its own."""
 FOLDER = "lastFolder"
 """The window's property with the folder in which a file was chosen last."""
 
@@ -65,6 +67,11 @@ class FileDialog(QFileDialog):
                 button.setIcon(theme().icon(icon))
                 button.setToolTip(plain_tip(words))
                 button.setAccessibleName(words)
+        field = self.findChild(QLineEdit)
+        completer = field.completer() if field is not None else None
+        popup = completer.popup() if completer is not None else None
+        if popup is not None:
+            popup.setObjectName(COMPLETIONS)
         for answer in self.findChildren(QPushButton):  # Qt's pictures are of another family
             answer.setIcon(QIcon())
         super().showEvent(event)
