@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -27,6 +28,8 @@ DRAWN: dict[str, DrawingKind] = {
 """What a fence of this name is drawn as."""
 KEPT_POINTS = 40_000_000
 """Points of painted pictures that are kept."""
+BUDGET = 0.003
+"""Seconds of one go."""
 TOGETHER = 30
 """Milliseconds within which what has come is shown together."""
 RunInThread = Callable[[Callable[[], Any], Callable[[Any], None]], None]
@@ -118,8 +121,14 @@ class FenceDrawings(QObject):
             self._timer.start()
 
     def _tell(self) -> None:
-        late, self._late = list(self._late), set()
-        self.changed.emit(late)
+        """One after the other while there is time, then the rest in the next turn."""
+        started = time.perf_counter()
+        while self._late and time.perf_counter() - started < BUDGET:
+            self.changed.emit([self._late.pop()])
+        if self._late:
+            self._timer.start(0)
+        else:
+            self._timer.setInterval(TOGETHER)
 
 
 def _kind(language: str, code: str) -> DrawingKind | None:

@@ -227,7 +227,8 @@ class CodePiece(BlockPiece):
         share = self.scroll.room / self.scroll.widest
         length = max(canvas.look.px(24), track * share)
         x = frame.x() + canvas.look.px(8) + (track - length) * self.scroll.x / self.scroll.longest
-        bar = QRectF(x, frame.bottom() - canvas.look.px(6), length, canvas.look.px(4))
+        below = self._why.height + 2 * canvas.look.px(PAD) if self._why else 0
+        bar = QRectF(x, frame.bottom() - below - canvas.look.px(6), length, canvas.look.px(4))
         canvas.painter.setPen(Qt.PenStyle.NoPen)
         canvas.painter.setBrush(canvas.look.color("border-strong"))
         canvas.painter.drawRoundedRect(bar, 2, 2)

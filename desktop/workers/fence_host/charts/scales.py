@@ -131,7 +131,7 @@ def _times(low: float, high: float, count: int) -> list[tuple[float, str]]:
         if span / step <= count:
             first = math.ceil(low / step) * step
             marks = [first + index * step for index in range(int((high - first) // step) + 1)]
-            return [(at, _moment(at).strftime(form).lstrip("0") or "0") for at in marks]
+            return [(at, _told_time(at, form)) for at in marks]
     months = next((many for many in (1, 2, 3, 6) if span / (many * 30.4 * 86_400) <= count), 0)
     if months:
         return _months(low, high, months)
@@ -140,6 +140,11 @@ def _times(low: float, high: float, count: int) -> list[tuple[float, str]]:
     found = [year for year in range(first_year, last_year + 1) if year % years == 0]
     named = [(datetime(year, 1, 1, tzinfo=UTC).timestamp(), str(year)) for year in found if year > 0]
     return [(at, name) for at, name in named if low <= at <= high]
+
+
+def _told_time(seconds: float, form: str) -> str:
+    told = _moment(seconds).strftime(form)
+    return told.removeprefix("0") if form.startswith("%d") else told
 
 
 def _months(low: float, high: float, many: int) -> list[tuple[float, str]]:

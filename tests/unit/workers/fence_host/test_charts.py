@@ -110,6 +110,21 @@ def test_a_line_goes_through_its_values_in_order_of_time() -> None:
     assert any("Feb" in text for text in labels(drawing))
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ("2024-03-17T21:00", "2024-03-18T01:00", ["21:00", "22:00", "23:00", "00:00", "01:00"]),
+        ("2024-03-01", "2024-03-06", ["1 Mar", "2 Mar", "3 Mar", "4 Mar", "5 Mar", "6 Mar"]),
+        ("2023-01-01", "2023-07-01", ["2023", "Feb", "Mar", "Apr", "May", "Jun", "Jul"]),
+        ("2019-01-01", "2023-01-01", ["2019", "2020", "2021", "2022", "2023"]),
+    ],
+)
+def test_times_along_an_axis_are_named_as_one_says_them(first: str, last: str, told: list[str]) -> None:
+    rows = [{"t": first, "b": 1}, {"t": last, "b": 2}]
+    found = labels(chart("line", rows, {"x": {"field": "t", "type": "temporal", "title": ""}, "y": Y}))
+    assert [text for text in found if text in told] == told
+
+
 def test_a_line_is_broken_where_there_is_no_amount() -> None:
     rows = [{"x": index, "b": value} for index, value in enumerate((1, 2, None, math.nan, 5, math.inf, 7, 8))]
     drawing = chart("line", rows, {"x": {"field": "x", "type": "quantitative"}, "y": Y})
