@@ -188,11 +188,26 @@ class ResultCards(QObject):
             return []
         last: dict[str, tuple[ResultFile, ResultVersion]] = {}
         for call in _calls_of(item):
-            for result, version in self._by_call.get(call, ()):
+            made = self._by_call.get(call, ())
+            for result, version in made if len(made) < 2 else self._of_turn(item, call, made):
                 known = last.get(result.key)
                 if known is None or known[1].number < version.number:
                     last[result.key] = (result, version)
         return list(last.values())
+
+    def _of_turn(
+        self, item: TranscriptItem, call: str, made: Sequence[tuple[ResultFile, ResultVersion]]
+    ) -> Sequence[tuple[ResultFile, ResultVersion]]:
+        """Some models give the calls of each answer the same ids: the last version is that of the last answer, and so
+        on. Calls of one answer, or of one agent, have left all of theirs in one place."""
+        places = [key for key, other in self._items.items() if call in set(_calls_of(other))]
+        if len(places) < 2:
+            return made
+        back = len(places) - places.index(item.message_id)
+        by_file: dict[str, list[tuple[ResultFile, ResultVersion]]] = {}
+        for one in made:
+            by_file.setdefault(one[0].key, []).append(one)
+        return [some[-back] for some in by_file.values() if back <= len(some)]
 
     def _said_in(self, item: TranscriptItem) -> list[tuple[ResultFile, ResultVersion]]:
         own = self._fences.get(item.message_id)

@@ -91,8 +91,6 @@ class ResultService:
             return version.text.encode("utf-8", "replace")
         if version.not_kept:
             raise ResultRefused(f"This version was not kept: {NOT_KEPT[version.not_kept]}.")
-        if version.gone:
-            raise ResultRefused(GONE)
         try:
             with self._kept.open(version.digest) as stream:
                 content = stream.read()

@@ -47,6 +47,7 @@ NUMBERS = 5
 COLOURED = 60_000
 """Characters of a text that is shown in colours."""
 _TICKS = re.compile("`+")
+IN_WORDS = "Shown as a picture; what stands in it is under Text"
 NOT_SHOWN = "This cannot be shown"
 NO_CHANGES = "Nothing changed", "This version says the same as the one before."
 
@@ -181,6 +182,7 @@ class ResultPanel(QFrame):
         elif now.kind == "markdown" and not (same and now.text == before.text):
             self.markdown.show_text(shown_line(now.name), now.text)
         self.page.setAccessibleName(name)
+        self.page.setAccessibleDescription(IN_WORDS if now.kind in ("page", "drawing") else "")
         own = {"table": "table", "tree": "tree", "markdown": "markdown"}.get(now.kind, "page")
         self._pages.setCurrentWidget(getattr(self, own))
 

@@ -21,7 +21,7 @@ class _Pairs(list[tuple[str, Any]]):
     """An object, with names that occur twice."""
 
 
-class _Part:
+class _Stretch:
     """Some of what is inside a very long value."""
 
     __slots__ = ("first", "inside", "last")
@@ -80,15 +80,15 @@ def _parsed(text: str) -> Any:
 
 def _inside(value: Any) -> Sequence[tuple[str, Any]]:
     """What is inside, with what it is called; of very much the parts that it comes in."""
-    first, last = (value.first, value.last) if isinstance(value, _Part) else (0, _count(value))
-    inside = value.inside if isinstance(value, _Part) else value
+    first, last = (value.first, value.last) if isinstance(value, _Stretch) else (0, _count(value))
+    inside = value.inside if isinstance(value, _Stretch) else value
     if last - first <= limits.WINDOW:
         if isinstance(inside, _Pairs):
             return inside[first:last]
         return [(str(at), inside[at]) for at in range(first, last)]
     size = _size(last - first)
     cuts = [(at, min(at + size, last)) for at in range(first, last, size)]
-    return [(f"{begin:,} … {end - 1:,}", _Part(inside, begin, end)) for begin, end in cuts]
+    return [(f"{begin:,} … {end - 1:,}", _Stretch(inside, begin, end)) for begin, end in cuts]
 
 
 def _size(count: int) -> int:
@@ -105,7 +105,7 @@ def _rows(count: int) -> int:
 
 
 def _count(value: Any) -> int:
-    return value.last - value.first if isinstance(value, _Part) else len(value) if isinstance(value, list) else 0
+    return value.last - value.first if isinstance(value, _Stretch) else len(value) if isinstance(value, list) else 0
 
 
 def _told(key: str, value: Any) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _told(key: str, value: Any) -> dict[str, Any]:
 
 
 def _words(value: Any) -> tuple[str, str]:
-    if isinstance(value, _Part):
+    if isinstance(value, _Stretch):
         return "part", ""
     if isinstance(value, _Pairs):
         return "object", ""

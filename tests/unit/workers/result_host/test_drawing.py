@@ -135,6 +135,18 @@ async def test_a_drawing_has_its_letters_and_fetches_nothing(
     ]
 
 
+async def test_a_drawing_in_a_page_has_its_letters_and_the_variables_of_the_page(show: Show) -> None:
+    page = (
+        "<style>:root { --ink: #0000fe; --line: #fe00fe } .name { font-size: 40px }</style><p>Levels</p>"
+        '<svg viewBox="0 0 200 60" width="200"><text class="name" x="5" y="45" fill="var(--ink)">Quay</text></svg>'
+        '<svg viewBox="0 0 200 60" width="200"><rect width="90" height="40" fill="var(--line)"/></svg>'
+    )
+    async with show(page, "page") as result:
+        await result.draw(300, 1.0)
+        _, colours = pixels(await result.tile(0))
+    assert {b"\x00\x00\xfe", b"\xfe\x00\xfe", b"\x00\x00\x00"} <= colours
+
+
 BOMB = base64.b64encode(packed_png(60_000, 60_000, 0, zlib.compress(bytes(60_000 * 7_501), 9), depth=1)).decode()
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
 HOSTILE: dict[str, tuple[ResultKind, str, str]] = {
