@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QIntValidator, QKeyEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
@@ -44,18 +46,15 @@ class DocumentPanel(QFrame):
         self.head = _DocumentHead()
         self.bar = _Bar()
         self.page = DocumentPage()
-        self.find_bar = FindBar(name="Find in this document")
         self.text = ReadText()
         self.problem = EmptyState("file", "This page cannot be shown", "")
         self._scroll = PageScroll(self.page)
         self._pages = QStackedWidget()
-        self.unlock = UnlockPage()
-        for widget in (self._scroll, self.text, self.problem, self.unlock):
+        for widget in (self._scroll, self.text, self.problem):
             self._pages.addWidget(widget)
-        column = Column(self, margins=(1, 0, 0, 0), spacing=0)
+        column = self._column = Column(self, margins=(1, 0, 0, 0), spacing=0)
         column.addWidget(self.head)
         column.addWidget(self.bar)
-        column.addWidget(self.find_bar)
         column.addWidget(self._pages, 1)
         column.addWidget(_DocumentFoot())
         self._of = ""
@@ -66,16 +65,11 @@ class DocumentPanel(QFrame):
         document, bar = self._document, self.bar
         document.changed.connect(self.refresh)
         document.copied.connect(self._ask_where)
-        document.opened.connect(lambda: self.find_bar.setVisible(False))
+        document.opened.connect(self._hide_find)
         self.head.close_button.clicked.connect(self.closed)
         self.head.save.clicked.connect(document.save_copy)
         bar.back.clicked.connect(lambda: document.turn(-1))
         bar.on.clicked.connect(lambda: document.turn(1))
-        self.unlock.bar.given.connect(document.unlock)
-        self.find_bar.wanted.connect(document.find)
-        self.find_bar.closed.connect(lambda: self.first_focus().setFocus(Qt.FocusReason.OtherFocusReason))
-        document.found.connect(self.find_bar.show_count)
-        document.looking.connect(self.find_bar.say)
         for pages in (self._scroll, self.text):
             pages.turned.connect(document.turn)
             pages.asked_for.connect(self._end_wanted)
@@ -86,6 +80,29 @@ class DocumentPanel(QFrame):
     def first_focus(self) -> QWidget:
         """Keys turn pages."""
         return self.text if self._pages.currentWidget() is self.text else self._scroll
+
+    @cached_property
+    def find_bar(self) -> FindBar:
+        """Made when it is first wanted, so that the panel is there sooner."""
+        made, document = FindBar(name="Find in this document"), self._document
+        made.wanted.connect(document.find)
+        made.closed.connect(lambda: self.first_focus().setFocus(Qt.FocusReason.OtherFocusReason))
+        document.found.connect(made.show_count)
+        document.looking.connect(made.say)
+        self._column.insertWidget(2, made)
+        return made
+
+    @cached_property
+    def unlock(self) -> UnlockPage:
+        """The question for a password, made for the first document that has one."""
+        made = UnlockPage()
+        made.bar.given.connect(self._document.unlock)
+        self._pages.addWidget(made)
+        return made
+
+    def _hide_find(self) -> None:
+        if "find_bar" in self.__dict__:
+            self.find_bar.setVisible(False)
 
     def begin_find(self) -> None:
         """Ctrl+F while the keys are here."""
@@ -103,7 +120,7 @@ class DocumentPanel(QFrame):
             self._of = now.name
             self.page.clear()
             self.text.clear()
-            self.find_bar.setVisible(False)
+            self._hide_find()
         if now.locked and not now.loading:
             self.unlock.bar.ask(now.name, now.problem)
             self._pages.setCurrentWidget(self.unlock)

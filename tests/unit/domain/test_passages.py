@@ -38,6 +38,7 @@ def test_words_are_found_whatever_blanks_stand_between_them() -> None:
         ("It says “the collar of the float binds”", "the collar of the float binds"),
         ("Bananas are yellow and the moon is far away", None),
         ("Die Führungsstange ist um einige Millimeter verbogen", None),
+        ("The council spoke of budgets, contracts, insurance, staffing and timetables, of a rod and of a float", None),
         ("The", None),
         ("", None),
     ],

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import BinaryIO
 
 from desktop.workers.document_host.looks import TINY, TOO_SMALL, UNKNOWN, WHITE, hex_of, lost_on
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.reading import hidden, one_line
-from desktop.workers.document_host.xml import TEXT, Element, for_each
+from desktop.workers.document_host.xml import BLOCK, TEXT, Builder, Element, XmlParser
 from desktop.workers.inside import CallError
 
 REPEATED = 100
@@ -31,7 +32,32 @@ class OpenWords:
             raise CallError("document.encrypted", words)
         for name in ("styles.xml", "content.xml"):
             if package.has(name):
-                for_each(package.open(name), self._styles, depth=2, mixed=True)
+                self._read_styles(package.open(name))
+
+    def _read_styles(self, source: BinaryIO) -> None:
+        """What stands before the body, which may be large."""
+        depth, is_over = 0, False
+        builder = Builder(self._styles, 0, mixed=False)
+
+        def begun(name: str, attributes: dict[str, str]) -> None:
+            nonlocal depth, is_over
+            depth += 1
+            is_over = is_over or (depth == 2 and name == "body")
+            if not is_over and (depth == 3 or builder.is_inside):
+                builder.start(name, attributes)
+
+        def ended(name: str) -> None:
+            nonlocal depth
+            depth -= 1
+            if builder.is_inside:
+                builder.end(name)
+
+        parser = XmlParser(begun, ended, builder.text)
+        while not is_over:
+            block = source.read(BLOCK)
+            parser.feed(block)
+            if not block:
+                return
 
     def _styles(self, element: Element) -> None:
         if element.name == "style":

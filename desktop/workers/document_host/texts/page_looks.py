@@ -13,7 +13,7 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.workers.document_host.looks import TOO_SMALL, UNKNOWN, WHITE, hex_of, lost_on
 from desktop.workers.web_host.tags import Tag, tags
 
-RULES, SHEET, DEPTH = 5_000, 1_000_000, 50_000
+RULES, SHEET, DEPTH = 5_000, 1_000_000, 5_000
 """Rules of style sheets, their characters, and elements inside each other; what is deeper counts as hidden."""
 STEPS = 5_000_000
 """Elements that rules are held against in all."""

@@ -1,5 +1,7 @@
 """Spreadsheets and presentations of OpenDocument: cells, slides, and what is hidden in them."""
 
+import tracemalloc
+
 import pytest
 
 from desktop.workers.inside import CallError
@@ -129,3 +131,18 @@ async def test_numbers_of_rows_and_columns_that_are_none_cost_nothing(read: Read
     rows = row(cell("a", table__number_columns_repeated="99999999999"), more='table:number-rows-repeated="-5"')
     found = await read(open_document("spreadsheet", table(rows)))
     assert found.all.endswith("| 1 | a |")
+
+
+async def test_rows_without_end_are_not_held_to_read_the_first(read: Read) -> None:
+    many = row(cell("x"), cell("y"), cell("z")) * 20_000
+    data = open_document("spreadsheet", table(row(cell("first")) + many))
+    del many
+    tracemalloc.start()
+    try:
+        found = await read(data, room=2_000)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert "| 1 | first |" in found.all
+    assert found.said["more"] is True
+    assert most < 12_000_000
