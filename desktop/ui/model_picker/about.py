@@ -68,12 +68,14 @@ class ModelAbout(Scroller):
         self.add = None
         if ref:
             self._build()
+        self.column.addStretch(1)
         self._later.start()
         self._rest, self._keys = chain, keys
 
     def _build_rest(self) -> None:
         """What stands below: in a turn of its own, so that what is pressed meanwhile is heard."""
         chain, ref, model = self._rest, self.ref, self._setup.model(self.ref)
+        self.column.takeAt(self.column.count() - 1)  # the stretch below what is there
         if ref and (model is None or model.locality in ("local", "provider")):
             self._chain(*self._named(ref), chain)
             self._origin()

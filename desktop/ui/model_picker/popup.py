@@ -136,7 +136,8 @@ class ModelPopup(QFrame):
         room = QRect(window.mapToGlobal(QPoint(0, 0)), window.size()).adjusted(edge, edge, -edge, -edge)
         room = room & anchor.screen().availableGeometry() if self.isWindow() else room
         wanted = px(WIDE if self._beside is not None else WIDTH)
-        width = min(max(wanted, pressed.width() if self._beside is not None else 0), room.width(), px(WIDE))
+        as_wide = self._beside is not None and pressed.width() >= px(BESIDE)
+        width = min(pressed.width() if as_wide else wanted, room.width(), px(WIDE))
         beside = self._beside is not None and width >= px(BESIDE)
         if self._beside is not None:
             self._turned = self._turned and not beside

@@ -142,7 +142,8 @@ class ModelDelegate(RowDelegate):
         painter.setFont(t.font("small"))
         painter.setPen(t.color(token))
         side = t.metric("icon-badge") if row.warning else 0
-        words = elided(words, "small", room.width() * 3 // 5 - side)
+        most = room.width() - t.px(90) if row.warning else room.width() * 3 // 5
+        words = elided(words, "small", most - side)
         width = painter.fontMetrics().horizontalAdvance(words)
         spot = QRect(room.right() - width, room.y(), width + 1, room.height())
         painter.drawText(spot, int(Qt.AlignmentFlag.AlignVCenter), words)

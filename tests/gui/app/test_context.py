@@ -36,7 +36,7 @@ async def test_the_meter_tells_what_was_sent_and_a_message_can_be_pinned_and_unp
     assert popover is not None
     assert "Instructions and" in said(popover)
     assert not popover.older.isEnabled(), "there is nothing older"
-    assert popover.all.hasFocus()
+    await app.until_true(popover.all.hasFocus, "the keys on its first action")
     popover.all.click()
     await app.until_true(lambda: not app.page.findChildren(ContextPopover), "that it is closed")
     card = app.window.findChild(ContextCard)
