@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QThreadPool
 from PySide6.QtTest import QTest
 
 from desktop.app.door.host import Door
@@ -15,6 +16,7 @@ from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import Hooks
 from desktop.presenter.events.bridge import Bridge
 from tests.gui.app.kit import Running
+from tests.harness.timeouts import WAIT_S
 
 
 @pytest.fixture
@@ -61,3 +63,4 @@ async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Any) -> 
     for made in running:
         if made.home._lock is not None:
             await made.end()
+    QThreadPool.globalInstance().waitForDone(int(WAIT_S * 1000))  # the interpreter may end right after

@@ -218,10 +218,13 @@ class PictureArea(QWidget):
         painter.scale(1 / ratio, 1 / ratio)
         room = QRectF(QPointF(), QSizeF(self.size()) * ratio)
         seen = place.intersected(room)
-        if self._image.hasAlphaChannel():
+        if self._image.hasAlphaChannel() and not (self.factor < 1.0 and self._smaller.isNull()):
             _squares(painter, seen.toRect(), round(theme().px(SQUARE) * ratio))
-        if self.factor < 1.0 and self._smaller.size() == place.size().toSize():
-            painter.drawImage(place.topLeft(), self._smaller)
+        if self.factor < 1.0:  # the whole picture is not walked over here: until it is made smaller, what was is seen
+            if self._smaller.size() == place.size().toSize():
+                painter.drawImage(place.topLeft(), self._smaller)
+            else:
+                painter.drawImage(place, self._smaller)
         else:
             factor = self.factor
             source = QRectF((seen.topLeft() - place.topLeft()) / factor, seen.size() / factor)
