@@ -46,7 +46,7 @@ from desktop.ui.chat.variables_dialog import VariablesDialog
 from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.trace.panel import TracePanel
 from shots import changes as change_shots
-from shots import composer, documents, projects
+from shots import composer, documents, projects, results
 from shots import run_panel as run_shots
 from shots import trace as trace_shots
 from shots.chat_code import OPENED, SampleModes, SampleThreadModes, code_items, sample_effort, says_direct
@@ -395,6 +395,7 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         **agent_pictures(),
         **change_pictures(),
         **documents.pictures(_page, SIZES),
+        **results.pictures(_page, SIZES),
     }
 
 
