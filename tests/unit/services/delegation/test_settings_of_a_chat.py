@@ -9,6 +9,7 @@ import pytest
 from desktop.domain.model_settings import ModelSettings
 from desktop.models.scripted import ScriptedModel, says
 from desktop.services.delegation.retention import KEPT, forget_children
+from tests.harness.timeouts import until
 from tests.unit.services.delegation.test_resuming import (
     AGENTS,
     ASKS_HELPER,
@@ -20,7 +21,6 @@ from tests.unit.services.delegation.test_resuming import (
     write,
 )
 from tests.unit.services.delegation.test_tools import house
-from tests.unit.supervision.kit import until
 
 SAID = ModelSettings(temperature=0.5, seed=7)
 
