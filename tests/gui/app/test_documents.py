@@ -152,9 +152,13 @@ async def test_what_cannot_be_attached_is_said_and_reading_can_be_stopped(start,
     (tmp_path / "half.pdf").write_bytes(b"%PDF-1.7 x")
     app.models.attaching.files((str(tmp_path / "half.pdf"),))
     await app.until(lambda: "“half.pdf” was not attached" in app.page.toast.text, "why not")
-    (tmp_path / "long.pdf").write_bytes(pdf([drawn(f"page {n}") for n in range(8_000)]))
+    (tmp_path / "long.pdf").write_bytes(
+        pdf(["0.5 g 100 100 300 300 re f\n"] * 20_000)
+    )  # from a scanner: no text at all
     app.models.attaching.files((str(tmp_path / "long.pdf"),))
-    await app.until(app.composer.attaching.isVisible, "that it is being read")
+    told = app.composer.attaching
+    await app.until(lambda: told.isVisible() and "of 20,000" in told._words.text(), "how far it is read")
+    assert told._words.text().startswith("Reading long.pdf: page ")
     app.composer.attaching.stop.click()
     await app.until(lambda: not app.composer.attaching.isVisible(), "that it is not read any more")
     assert app.composer.attachments == ()
