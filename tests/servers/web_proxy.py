@@ -5,6 +5,8 @@ import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from tests.harness.timeouts import WAIT_S
+
 
 class WebProxy:
     """``seen`` are the first lines of what it was asked, ``heads`` all of it; ``refuses`` is the status that it answers
@@ -13,13 +15,15 @@ class WebProxy:
     def __init__(self, leads_to: int) -> None:
         self.leads_to, self.port, self.refuses = leads_to, 0, 0
         self.heads: list[str] = []
+        self._tasks: list[asyncio.Task[None]] = []
 
     @property
     def seen(self) -> list[str]:
         return [head.split("\r\n")[0] for head in self.heads]
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+        self._tasks.append(asyncio.current_task())  # type: ignore[arg-type]
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             self.heads.append(head)
             if self.refuses:
@@ -36,14 +40,16 @@ class WebProxy:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.leads_to)
 
         async def pump(source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
-            with contextlib.suppress(ConnectionError):
+            with contextlib.suppress(OSError):
                 while data := await source.read(65_536):
                     to.write(data)
                     await to.drain()
                 to.write_eof()
 
-        await asyncio.gather(pump(reader, far_writer), pump(far_reader, writer))
-        far_writer.close()
+        try:
+            await asyncio.gather(pump(reader, far_writer), pump(far_reader, writer))
+        finally:
+            far_writer.close()
 
 
 @asynccontextmanager
@@ -56,3 +62,4 @@ async def web_proxy(leads_to: int) -> AsyncIterator[WebProxy]:
         yield proxy
     finally:
         server.close()
+        await asyncio.wait(proxy._tasks, timeout=WAIT_S) if proxy._tasks else None

@@ -65,9 +65,13 @@ def named(host: str) -> Nearness | None:
 
 
 def is_local_address(address: str) -> bool:
-    """On this machine or in its own network, as far as the address says: nothing is looked up."""
+    """On this machine or in its own network, as far as the address says: nothing is looked up. What is no address is
+    not there."""
     try:
         host = urllib.parse.urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
         return "." not in host or host.endswith((".local", ".localhost", ".internal", ".lan", ".home.arpa"))

@@ -71,7 +71,9 @@ def _wants_marks(model: str, provider: str, row: Mapping[str, Any], *, claude: b
 def _mark_anchor(made: Wire, last: int, behind: int) -> None:
     """One mark, at the first message at which the beginning is as long as the longest step that it has reached."""
     sizes: list[int] = []
-    for part in (made.get("tools") or (), *made["messages"][: last + 1]):
+    now = made["messages"][last]
+    now = {**now, "content": now["content"][:-behind]} if behind else now
+    for part in (made.get("tools") or (), *made["messages"][:last], now):
         sizes.append((sizes[-1] if sizes else 0) + (len(json.dumps(part, ensure_ascii=False)) if part else 0))
     step = float(SHORTEST_ANCHOR * SMALLEST_TOKEN)
     if sizes[-1] < step:
