@@ -74,7 +74,7 @@ _DIALECTS: Mapping[str, Dialect] = {
     "openai": Dialect("openai", priced=True, copied=True),
     "anthropic": Dialect("anthropic", priced=True, copied=True),
     "gemini": Dialect("gemini", "/v1beta", priced=True),
-    "mistral": Dialect("mistral", priced=True, copied=True),
+    "mistral": Dialect("mistral", "/v1", priced=True, copied=True, direct=True, home="https://api.mistral.ai"),
     "openrouter": Dialect("openrouter", priced=True, direct=True, home="https://openrouter.ai/api/v1"),
     "deepseek": Dialect(
         "openai", priced=True, copied=True, direct=True, table="deepseek", home="https://api.deepseek.com/v1"

@@ -16,7 +16,7 @@ from typing import Any
 from tests.servers.fixtures import ProviderSpace
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "wires"
-DIRECT = ("openrouter", "deepseek", "groq", "xai", "llamacpp", "vllm", "lmstudio", "openai_compatible")
+DIRECT = ("mistral", "openrouter", "deepseek", "groq", "xai", "llamacpp", "vllm", "lmstudio", "openai_compatible")
 """Kinds of connections that are asked without the model library."""
 
 
@@ -35,8 +35,8 @@ class Recording:
         return next(FOLDER.glob(f"{self.name}.*")).read_bytes()
 
     @property
-    def expected(self) -> dict[str, Any]:
-        found: dict[str, Any] = _expected()[self.name]
+    def expected(self) -> list[Any]:
+        found: list[Any] = _expected()[self.name]
         return found
 
     def played(self, space: ProviderSpace, pieces: Sequence[bytes] = ()) -> None:
@@ -93,7 +93,7 @@ RECORDINGS = (
     Recording("mistral-text", "mistral", "mistral-small-latest"),
     Recording("mistral-tool", "mistral", "mistral-large-latest"),
     Recording("mistral-tool-in-pieces", "mistral", "mistral-large-latest"),
-    Recording("mistral-thinking", "mistral", "magistral-medium-latest"),
+    Recording("mistral-thinking", "mistral", "mistral-medium-latest"),
     Recording("openrouter-cached", "openrouter", "anthropic/claude-sonnet-4.6"),
     Recording("openrouter-thinking", "openrouter", "anthropic/claude-sonnet-4.5"),
     Recording("openrouter-signed", "openrouter", "anthropic/claude-haiku-4.5"),

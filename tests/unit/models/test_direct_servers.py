@@ -51,6 +51,7 @@ STOP, DONE = piece({}, "stop"), event("[DONE]")
 USED = event({**CHUNK, "choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}})
 GREETING = words("Grüße ") + words("🙂") + STOP + USED + DONE
 SPLIT = json.dumps({**CHUNK, "choices": [{"index": 0, "delta": {"content": "in two"}}]}).encode().split(b', "model"')
+NO_CHOICES: tuple[Any, ...] = ([], None, [None], [{}], [{"delta": None}])
 F = {"type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
@@ -93,7 +94,7 @@ STREAMS: dict[str, tuple[bytes, list[Any]]] = {
     ),
     "no choices, no delta": (
         event(CHUNK)
-        + b"".join(event({**CHUNK, "choices": choices}) for choices in ([], None, [None], [{}], [{"delta": None}]))
+        + b"".join(event({**CHUNK, "choices": choices}) for choices in NO_CHOICES)
         + words("a")
         + STOP
         + DONE,
@@ -276,6 +277,7 @@ WINDOW = (
     ChatMessage("tool", (ToolResultBlock("c1", "read_file", "text of it"),)),
 )
 SCHEMA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
     "properties": {
         "path": {"type": "string", "pattern": r"^\p{L}+$", "default": {"pattern": r"\p{L}"}},
@@ -294,6 +296,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "a schema": {"answer_schema": {"type": "object", "properties": {"n": {"type": "integer"}}}},
 }
 MODELS = {
+    "mistral": "mistral-large-latest",
     "openrouter": "anthropic/claude-sonnet-4.5",
     "deepseek": "deepseek-chat",
     "groq": "openai/gpt-oss-120b",
@@ -336,11 +339,19 @@ async def test_every_kind_that_is_asked_directly_is_compared() -> None:
     assert {kind for kind in kinds if providers.dialect(kind).direct} == set(MODELS)
 
 
-@pytest.mark.parametrize("model", ["gpt-5.1", "o3", "openai/o4-mini"])
-async def test_models_for_which_the_library_renames_settings_are_asked_by_it(
-    host: ChildProcess, provider: ProviderSpace, model: str
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "openai_compatible/gpt-5.1",
+        "openai_compatible/o3",
+        "openai_compatible/openai/o4-mini",
+        "mistral/magistral-small",
+    ],
+)
+async def test_models_for_which_the_library_translates_settings_are_asked_by_it(
+    host: ChildProcess, provider: ProviderSpace, ref: str
 ) -> None:
-    await told(models_over(host, at(provider)), request(f"openai_compatible/{model}", settings=ModelSettings()))
+    await told(models_over(host, at(provider, ref.partition("/")[0])), request(ref, settings=ModelSettings()))
     assert provider.requests()[-1]["headers"]["user-agent"] != "Assent"
 
 

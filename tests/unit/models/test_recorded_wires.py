@@ -19,6 +19,7 @@ OPTIONS = {"api_version": "2024-10-21", "deployment": "prod", "region": "eu-cent
 NOT_AS_THE_LIBRARY = {
     "groq-error": "what the server says of its error is told, also where a part of the answer had come",
     "openrouter-error": "the error's own number decides what kind it is, also where a part of the answer had come",
+    "mistral-thinking": "a text that is thought is one, and no seal is made up for it",
     "snowflake-text": "an answer that the server calls done is whole, although it never says why it ended",
 }
 """Recordings of which more is told when the library is left out."""

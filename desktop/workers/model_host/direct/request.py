@@ -11,6 +11,8 @@ Wire = dict[str, Any]
 PATH = "/chat/completions"
 AS_THEY_ARE = frozenset({"openrouter"})
 """Providers that are given schemas of tools as they stand."""
+NAMELESS = frozenset({"mistral"})
+"""Providers that take no schema's own name, and refuse fields that they do not know."""
 OPEN = frozenset({"vllm"})
 """Providers whose servers are given them without the word that nothing may be added."""
 _DATA = ("default", "examples", "const", "enum")
@@ -33,13 +35,17 @@ SPELLED = frozenset(
     }
 )
 """Settings that are called in this format as they are here."""
+_MESSAGE = ("role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning_details")
+_TRANSLATED = re.compile(r"mistral/.*magistral", re.IGNORECASE)
+"""Models for which the library writes a system text where effort is asked for."""
 _OPENAIS_OWN = re.compile(r"(?:.*/)?(?:o\d|gpt-[5-9])(?![a-z0-9]*oss)", re.IGNORECASE)
 """Models for which the library renames settings, wherever they are offered."""
 
 
 def is_direct(params: Mapping[str, Any]) -> bool:
     """Whether the app says that a provider is asked directly, and nothing has to be translated for this model."""
-    return params.get("direct") is True and bool(params.get("base_url")) and not _OPENAIS_OWN.match(_model(params))
+    own = _OPENAIS_OWN.match(_model(params)) or _TRANSLATED.match(str(params["model"]))
+    return params.get("direct") is True and bool(params.get("base_url")) and not own
 
 
 def _model(params: Mapping[str, Any]) -> str:
@@ -75,17 +81,17 @@ def body(params: Mapping[str, Any], made: Mapping[str, Any]) -> Wire:
     written = {name: value for name, value in made.items() if name in SPELLED}
     written |= made.get("extra_body") or {}
     messages = made["messages"]
+    options: Wire = {"stream_options": {"include_usage": True}}
     if params.get("provider") == "openrouter":
         messages = [_mark_inside(message) for message in messages]
         written["usage"] = {"include": True}
         if written.get("reasoning_effort") == "max":
             written["reasoning_effort"] = "xhigh"
-    written |= {
-        "model": _model(params),
-        "messages": messages,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
+    if params.get("provider") in NAMELESS:
+        written |= {"random_seed": written.pop("seed")} if "seed" in written else {}
+        options = {}  # it tells what it used unasked
+    told = [{name: message[name] for name in _MESSAGE if name in message} for message in messages]
+    written |= {"model": _model(params), "messages": told, "stream": True, **options}
     if made.get("tools"):
         written["tools"] = [_tool(tool, str(params.get("provider"))) for tool in made["tools"]]
     return written
@@ -105,7 +111,7 @@ def _mark_inside(message: Wire) -> Wire:
 def _tool(tool: Wire, provider: str) -> Wire:
     if provider in AS_THEY_ARE:
         return tool
-    written = _opened if provider in OPEN else _plain
+    written = _opened if provider in OPEN else _nameless if provider in NAMELESS else _plain
     return {
         **tool,
         "function": {**tool["function"], "parameters": _schema(tool["function"].get("parameters"), written)},
@@ -119,6 +125,10 @@ def _schema(value: Any, written: Callable[[Wire], Wire]) -> Any:
     if not isinstance(value, dict):
         return value
     return {name: one if name in _DATA else _schema(one, written) for name, one in written(value).items()}
+
+
+def _nameless(schema: Wire) -> Wire:
+    return {name: value for name, value in schema.items() if name not in ("$id", "$schema")}
 
 
 def _opened(schema: Wire) -> Wire:
