@@ -6,6 +6,7 @@ embedding of the word that stands before it in the script. The other rows are ra
 """
 
 import itertools
+import math
 import random
 import struct
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import Any, BinaryIO
 
 WIDTH, HIDDEN, HEADS = 64, 64, 2
 SCALE = 0.0128
-U32, I32, F32, TEXT, LIST = 4, 5, 6, 8, 9
+U32, I32, F32, FLAG, TEXT, LIST = 4, 5, 6, 7, 8, 9
 NORMAL, MARK = 1, 3
 PLAIN, Q8 = 0, 8
 END = "<|im_end|>"
@@ -172,3 +173,47 @@ def _write(path: Path, keys: Mapping[str, bytes], tensors: Mapping[str, tuple[tu
     start = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(keys))
     with open(path, "wb") as file:
         file.write(start + head + bytes(-(len(start) + len(head)) % 32) + data)
+
+
+def make_eyes(path: Path, *, side: int = 28, patch: int = 14, seed: int = 1) -> None:
+    """The file that lets such a model see: a tiny picture encoder of LLaVA's kind, with weights left to chance."""
+    rng = random.Random(seed)
+    inner, patches = 2 * WIDTH, (side // patch) ** 2
+
+    def chance(*shape: int) -> tuple[tuple[int, ...], int, bytes]:
+        count = math.prod(shape)
+        return shape, PLAIN, struct.pack(f"<{count}f", *(rng.gauss(0, 0.05) for _ in range(count)))
+
+    tensors = {
+        "v.patch_embd.weight": chance(patch, patch, 3, WIDTH),
+        "v.position_embd.weight": chance(WIDTH, patches),
+        **{f"mm.{at}.weight": chance(WIDTH, WIDTH) for at in (0, 2)},
+        **{f"mm.{at}.bias": chance(WIDTH) for at in (0, 2)},
+    }
+    for layer in (f"v.blk.{at}" for at in (0, 1)):
+        looks = ("attn_q", "attn_k", "attn_v", "attn_out")
+        tensors |= {f"{layer}.{part}.weight": chance(WIDTH, WIDTH) for part in looks}
+        tensors |= {f"{layer}.{part}.{what}": chance(WIDTH) for part in ("ln1", "ln2") for what in ("weight", "bias")}
+        tensors |= {f"{layer}.ffn_up.weight": chance(WIDTH, inner), f"{layer}.ffn_down.weight": chance(inner, WIDTH)}
+    numbers = {
+        "image_size": side,
+        "patch_size": patch,
+        "embedding_length": WIDTH,
+        "feed_forward_length": inner,
+        "block_count": 2,
+        "projection_dim": WIDTH,
+        "attention.head_count": HEADS,
+    }
+    colours = struct.pack("<IIQ3f", LIST, F32, 3, 0.5, 0.5, 0.5)
+    keys = {
+        "general.architecture": _key("clip"),
+        "general.type": _key("mmproj"),
+        "clip.projector_type": _key("mlp"),
+        "clip.has_vision_encoder": struct.pack("<I?", FLAG, True),
+        "clip.use_gelu": struct.pack("<I?", FLAG, True),
+        "clip.vision.image_mean": colours,
+        "clip.vision.image_std": colours,
+        "clip.vision.attention.layer_norm_epsilon": struct.pack("<If", F32, 1e-5),
+        **{f"clip.vision.{name}": struct.pack("<II", U32, value) for name, value in numbers.items()},
+    }
+    _write(path, keys, tensors)

@@ -5,14 +5,19 @@ Slow, and they have to be built: ``python3 tests/conformance/llamacpp.py FOLDER`
 """
 
 import asyncio
+import base64
 import contextlib
 import json
 import os
+import shutil
+import socket
 import socketserver
+import struct
 import threading
 import time
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -22,16 +27,19 @@ import pytest
 import pytest_asyncio
 
 from desktop.domain.errors import CancellationError, ModelContextTooLong, ModelError, ModelStreamBroken
-from desktop.domain.messages import user_message
+from desktop.domain.messages import ChatMessage, ImageBlock, TextBlock, user_message
 from desktop.domain.model_settings import ModelSettings
 from desktop.domain.models import Finished, LocalServer, ModelRef, StreamItem, TextDelta
 from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.servers.starting import StartChoice
 from desktop.models.client import ModelServices
 from desktop.models.providers import LocalAddresses
 from desktop.workers.child import ChildProcess
+from tests.conformance.gguf_maker import make_eyes
 from tests.conformance.local_server import CALL, TOOL, Built, RealServer, llama_server, make_models, python_server
 from tests.harness.timeouts import WAIT_S, until
 from tests.servers.hosts import collect, meta, models_over, request, running_host
+from tests.unit.services.local_servers.kit import head, is_open, number, place, word
 
 pytestmark = [pytest.mark.soak, pytest.mark.asyncio(loop_scope="session")]
 WRITE = {
@@ -142,15 +150,13 @@ async def test_a_tool_is_called_by_grammar(built: Built, files: dict[str, Path],
     """The model's weights are chance: that this is a call, with the arguments of the schema, is the grammar's doing."""
     with llama_server(built, files["forced"]) as server:
         models = over(host, server)
-        asked = request(str(await the_model(models)), [user_message("Write.")], tools=(WRITE,))
-        items = await collect(models, asked)
-        made = calls(items)
-        assert made
-        for name, arguments in made:
-            assert name == TOOL
-            assert set(arguments) == {"path", "content"}
-            assert len(arguments["path"]) <= 40
-        print(f"\n{len(made)} calls, the first: {made[0]!r}")
+        settings = ModelSettings(max_tokens=250)  # or it would make one call after the other
+        asked = request(str(await the_model(models)), [user_message("Write.")], tools=(WRITE,), settings=settings)
+        name, arguments = calls(await collect(models, asked))[0]
+        assert name == TOOL
+        assert set(arguments) == {"path", "content"}
+        assert (len(arguments["path"]) <= 40, len(arguments["content"]) <= 80) == (True, True)
+        print(f"\n{name} {arguments}")
 
 
 async def test_a_promised_value_is_held_to_its_schema(built: Built, files: dict[str, Path], host: ChildProcess) -> None:
@@ -265,6 +271,85 @@ async def test_a_size_that_cannot_be_is_unknown(
     with llama_server(built, files["babbler"], context=512) as server, liar(server, n_ctx=lie, size=lie) as address:
         (model,) = (await found(models_over(host, addresses=LocalAddresses({"llamacpp": (address,)})))).models
         assert model.context_window in (None, 512)
+
+
+async def test_a_picture_reaches_a_model_that_sees(
+    built: Built, files: dict[str, Path], host: ChildProcess, tmp_path: Path
+) -> None:
+    make_eyes(tmp_path / "mmproj-tiny.gguf")
+    with llama_server(built, files["caller"], "--mmproj", str(tmp_path / "mmproj-tiny.gguf")) as server:
+        models = over(host, server)
+        (model,) = (await found(models)).models
+        assert model.vision is True
+        picture = ImageBlock("image/png", base64.b64encode(png(40, 40)).decode(), "buoy.png", 40, 40)
+        plain = await counted(models, model.ref, user_message("Look."))
+        seen = await counted(models, model.ref, ChatMessage("user", (TextBlock("Look."), picture)))
+        assert seen == plain + 4, "the picture is four words to it"
+
+
+async def counted(models: ModelServices, ref: ModelRef, message: ChatMessage) -> int:
+    """Tokens of a request with this message, as the server counts them."""
+    last = (await collect(models, request(str(ref), [message])))[-1]
+    assert isinstance(last, Finished)
+    assert last.usage is not None
+    return last.usage.input_tokens
+
+
+def png(width: int, height: int) -> bytes:
+    rows = b"".join(b"\0" + bytes([200, 30, 30]) * width for _ in range(height))
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    about = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", about) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+# -- started from the app -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.expects_threads
+async def test_the_real_server_is_started_seen_to_work_and_ended(
+    built: Built, files: dict[str, Path], tmp_path: Path
+) -> None:
+    model = shutil.copy(files["endless"], tmp_path)
+    make_eyes(tmp_path / "mmproj-tiny.gguf")
+    async with place(tmp_path) as here:
+        here.host["PATH"] = str(built.program.parent)
+        await here.service.look()
+        plan = await here.service.plan(StartChoice("llamacpp", str(model), 4096))
+        assert f"--mmproj {tmp_path / 'mmproj-tiny.gguf'}" in plan.command
+        await here.service.start(plan)
+        await here.until_phase("running")
+        (found_one,) = [one for one in await here.models.catalogue.servers() if one.kind == "llamacpp"]
+        assert [(m.context_window, m.vision) for m in found_one.models] == [(4096, True)]
+        assert "listening on http://127.0.0.1" in await here.service.log("llamacpp")
+        await here.service.stop("llamacpp")
+        await here.until_phase("idle")
+        assert not is_open(plan.port)
+
+
+@pytest.mark.expects_threads
+async def test_what_ends_the_real_server_is_told_with_the_next_step(
+    built: Built, files: dict[str, Path], tmp_path: Path
+) -> None:
+    whole = files["babbler"].read_bytes()
+    cut, strange = tmp_path / "cut.gguf", tmp_path / "strange.gguf"
+    cut.write_bytes(whole[: len(whole) // 2])
+    strange.write_bytes(head(word("general.architecture", "tide"), number("tide.context_length", 4096)))
+    async with place(tmp_path) as here:
+        here.host["PATH"] = str(built.program.parent)
+        await here.service.look()
+        for file, words in ((cut, "may be cut off or damaged"), (strange, "too old for the model")):
+            await here.service.start(await here.service.plan(StartChoice("llamacpp", str(file), 4096)))
+            await here.until_phase("failed")
+            print(f"\n{here.state.problem}\n{here.state.last_words[-300:]}")
+            assert words in here.state.problem
+        plan = await here.service.plan(StartChoice("llamacpp", str(files["babbler"]), 4096))
+        with socket.create_server(("127.0.0.1", plan.port)):
+            await here.service.start(plan)
+            await here.until_phase("failed")
+            assert "Another program took its port meanwhile" in here.state.problem
 
 
 # -- the server of llama-cpp-python ---------------------------------------------------------------------------------
