@@ -3,6 +3,7 @@ keeps the answer, also the one that there is none."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import logging
 from collections.abc import Callable
@@ -29,7 +30,7 @@ class FenceService:
     """``child`` is the fence host."""
 
     def __init__(self, child: Child) -> None:
-        self._child = child
+        self._child, self._turn = child, asyncio.Lock()
 
     @property
     def health(self) -> ChildHealth:
@@ -95,22 +96,15 @@ class FenceService:
     ) -> dict[str, Any]:
         """The value of a call. Raises ChildRefused, ChildDied, ProtocolViolation and TimeoutError.
 
-        A process that ends takes all calls with it that wait for their turn: whose call came to nothing is made once
-        more, in the next process."""
-        for again in (True, False):
-            stream, began = self._child.stream(method, params, parts=parts, deadline_s=DEADLINE_S), False
+        One call at a time, as the process works anyway: what ends it costs its own fence and no other."""
+        async with self._turn:
+            stream = self._child.stream(method, params, parts=parts, deadline_s=DEADLINE_S)
             try:
                 async for item in stream:
-                    began = True
                     take(item)
-            except ChildDied:
-                if again and not began:
-                    continue
-                raise
             except TimeoutError:
                 await self._child.stop()
                 raise
-            break
         if not isinstance(stream.value, dict):
             raise ProtocolViolation("an answer is no answer")
         return stream.value

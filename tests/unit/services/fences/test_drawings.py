@@ -1,5 +1,6 @@
 """Drawings of diagrams, asked of the real process that draws them, and of ones that lie."""
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -50,7 +51,7 @@ async def test_what_is_not_drawn_says_why_and_the_next_is_drawn(service: FenceSe
 
 
 HOST = """
-import sys, os
+import asyncio, sys, os
 sys.path.insert(0, {root!r})
 from desktop.workers.inside import ChildServer, pipes, run
 
@@ -102,14 +103,15 @@ async def test_a_host_that_lies_draws_nothing(act: str, value: object) -> None:
 @pytest.mark.expects_log("fence-host ended with")
 async def test_a_host_that_ends_over_a_fence_costs_this_fence_alone() -> None:
     root = str(Path(__file__).resolve().parents[4])
-    act = "os._exit(3) if ''.join(call.parts) == 'bad' else None"
+    act = "os._exit(3) if ''.join(call.parts) == 'bad' else await asyncio.sleep(0.2)"
     program = HOST.format(root=root, act=act, value=FINE, service=SERVICE)
     child = ChildProcess(ChildSpec(SERVICE, (sys.executable, "-I", "-c", program), {}, on_demand=True))
     service = FenceService(child)
     try:
-        bad = await service.drawing("diagram", "bad")
-        good = await service.drawing("diagram", "good")
+        asked = (service.drawing("diagram", source) for source in ("good", "bad", "good too"))
+        good, bad, too = await asyncio.gather(*asked)
     finally:
         await child.stop()
     assert bad == Undrawn("It takes too long, or too much memory, to be drawn.")
     assert isinstance(good, Drawing)
+    assert isinstance(too, Drawing)
