@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from desktop.domain.text.scrub import REDACTED, scrub, without_paths
 from desktop.workers.inside import CallError
 from desktop.workers.model_child import environment
+from desktop.workers.model_host.bounds import LineGuard
 from desktop.workers.model_host.clouds import CloudPlace, signed_headers
+from desktop.workers.model_host.direct.events import EventReader
 from desktop.workers.model_host.failures import detail, failure, retry_after
 from desktop.workers.model_host.wire.caching import mark
 from desktop.workers.model_host.wire.prompt import OPENING, to_wire
@@ -332,3 +334,15 @@ def test_a_mark_stands_before_what_is_not_there_in_the_next_request() -> None:
         assert "Two rounds" not in json.dumps([one for one in wire if "cache_control" in one])
         content = wire[-1]["content"]
         assert isinstance(content, str) or "cache_control" not in content[-1]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_events_are_the_same_wherever_their_lines_are_cut(end: str) -> None:
+    text = end.join(
+        (": alive", "", "event: x", "data: one", "data:two", "", "data", "", "data: three", "", "")
+    ).encode()
+    for at in range(len(text)):
+        guard, reader = LineGuard(events=True), EventReader()
+        found = [data for piece in (text[:at], text[at:]) for data in reader.feed(guard.feed(piece))]
+        assert found == [b"one\ntwo", b"three"], at
+    assert reader.rest() == []

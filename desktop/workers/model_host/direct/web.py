@@ -99,11 +99,8 @@ class WebAnswer:
         return bytes(whole[:ERROR_BODY_MAX]).decode("utf-8", "replace")
 
     def close(self) -> None:
-        """The connection serves another request if the answer is over, and is closed at once if it is not."""
-        if self._response.content.is_eof():
-            self._response.release()
-        else:
-            self._response.close()
+        """The connection is closed at once; that of an answer which is over serves another request by now."""
+        self._response.close()
 
 
 class Web:
