@@ -189,8 +189,6 @@ def _smaller(image: Any, side: int) -> Any:
         return image
     factor = side / max(image.size)
     size = (max(1, round(image.width * factor)), max(1, round(image.height * factor)))
-    if image.mode == "RGBA":  # what is clear has a colour, too, which must not shine through at edges
-        return image.convert("RGBa").resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0).convert("RGBA")
     return image.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
 
 
