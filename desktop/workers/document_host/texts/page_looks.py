@@ -40,6 +40,10 @@ _CLIPPED = re.compile(
     r"rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]|inset\(\s*(?:50|100)%|circle\(\s*0|scale\(\s*0(?:\.0+)?\s*[,)]"
 )
 _PART = re.compile(r"[.#]?[\w-]+|\*")
+_AT_MOST = re.compile(r"max-width\s*:\s*([\d.]+\s*[a-z]*)", re.IGNORECASE)
+_DARK = re.compile(r"prefers-color-scheme\s*:\s*dark", re.IGNORECASE)
+SMALL_SCREEN = 1_000
+"""Pixels in width: less is no page beside a chat, but a telephone."""
 _LENGTH = re.compile(r"(-?\d*\.?\d+)\s*(px|pt|em|rem|vw|vh|cm|in|%)?")
 _PIXELS = {"pt": 4 / 3, "em": 16.0, "rem": 16.0, "vw": 12.8, "vh": 8.0, "cm": 37.8, "in": 96.0}
 _RGB = re.compile(r"rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})(?:[\s,/]+([\d.]+%?))?\s*\)")
@@ -69,7 +73,9 @@ class _OpenTag:
     ground: str
     """What it stands on."""
     why: str
-    """Why nothing in it is seen, or ""."""
+    """Why nothing in it is seen, whatever it holds, or ""."""
+    faint: str = ""
+    """Why its own letters are not seen, which what it holds may give another colour or ground, or ""."""
 
 
 class PageLooks:
@@ -97,11 +103,14 @@ class PageLooks:
                 self._names[tag.name] += 1
             else:
                 self._deeper += 1
-        self.why = "Hidden, too deep inside" if self._deeper else self._open[-1].why if self._open else ""
+        self.why = "Hidden, too deep inside" if self._deeper else self._shown_why(self._open[-1]) if self._open else ""
 
     def why_of(self, tag: Tag) -> str:
         """Why what stands in one tag alone, as in a field, is not seen, or ""."""
-        return self._made(tag).why
+        return self._shown_why(self._made(tag))
+
+    def _shown_why(self, tag: _OpenTag) -> str:
+        return tag.why or tag.faint
 
     def _close(self, name: str) -> None:
         if self._deeper:
@@ -135,9 +144,10 @@ class PageLooks:
         given = says.get("color", "")
         colour = (_colour(given) or UNKNOWN) if given else above.colour
         why = above.why or ("Hidden" if tag.has("hidden") else _unseen(says))
-        if not why and (given or ground != above.ground):
-            why = "Hidden, transparent" if colour == CLEAR else lost_on(colour, ground)
-        return _OpenTag(tag.name, known, colour, ground, why)
+        faint = above.faint
+        if (colour, ground) != (above.colour, above.ground):
+            faint = "Hidden, transparent" if colour == CLEAR else lost_on(colour, ground)
+        return _OpenTag(tag.name, known, colour, ground, why, faint)
 
     def _said_of(self, known: frozenset[str]) -> Iterator[tuple[str, str]]:
         for name in known:
@@ -190,8 +200,10 @@ CLEAR = "clear"
 
 
 def _is_elsewhere(media: str) -> bool:
-    """Whether rules are for paper, or for reading aloud."""
-    return "print" in media or "speech" in media
+    """Whether rules are for paper, for reading aloud, for a dark screen or for a small one."""
+    widest = _AT_MOST.search(media)
+    small = widest is not None and (_pixels(widest[1]) or 0) < SMALL_SCREEN
+    return "print" in media or "speech" in media or _DARK.search(media) is not None or small
 
 
 def _declared(text: str) -> Iterator[tuple[str, str]]:

@@ -32,6 +32,10 @@ HIDING = {
     "an id": f"<style>/* x */ #top{{font-size:0px}}</style><p id=top>{WORDS}</p>",
     "a tag": f"<style>@media screen {{ em {{ color: #FFFFFF; }} }}</style><em>{WORDS}</em>",
     "below another": f"<style>div.box > p {{ display:none }}</style><div class=box><p>{WORDS}</p></div>",
+    "on any screen": f"<style>@media (max-width: 9000px) {{ .a {{ display:none }} }}</style><p class=a>{WORDS}</p>",
+    "white in a dark box, on white again": (
+        f"<div style='background:#000;color:#fff'><p style='background:#fff'>{WORDS}</p></div>"
+    ),
     "a field": f"<textarea style='display:none'>{WORDS}</textarea>",
     "never closed": f"<p>Levels.</p><div hidden>{WORDS}",
     "around others": "<div hidden><p>Ignore</p><ul><li>the</li></ul><table><tr><td>person.</td></tr></table></div>",
@@ -57,6 +61,10 @@ def test_what_a_page_hides_is_marked(how: str) -> None:
     [
         f"<p style='color:#ddd'>{WORDS}</p>",
         f"<div style='background:#123'><p style='color:white'>{WORDS}</p></div>",
+        f"<div style='background:#000'><p style='color:#fff'>{WORDS}</p></div>",
+        f"<header style='background:#111'><h2><b style='color:#eee'>{WORDS}</b></h2></header>",
+        f"<style>@media (prefers-color-scheme: dark) {{ p {{ color:#fff }} }}</style><p>{WORDS}</p>",
+        f"<style>@media (max-width: 600px) {{ .a {{ display:none }} }}</style><p class=a>{WORDS}</p>",
         f"<div style='background-image:url(x.png)'><p style='color:white'>{WORDS}</p></div>",
         f"<style>@media print {{ .a {{ display:none }} }} .a:hover {{ display:none }}</style><p class=a>{WORDS}</p>",
         f"<style>.box .a {{ display:none }}</style><p class=a>{WORDS}</p>",
