@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -247,16 +248,19 @@ class ResultViewModel(QObject):
     def _show(self) -> None:
         self._asked += 1
         asked, shown = self._asked, self.shown
+        self._give_up((shown.key, shown.number))
         self.changed.emit()
+        by_child = shown.view == "page" and shown.kind in CHILD
 
         async def work() -> None:
-            async with self._turn:
+            async with self._turn if by_child else contextlib.nullcontext():
                 if asked != self._asked:
                     return
                 try:
                     made = await self._made(shown)
                 except KnownError as error:
-                    await self._drop()
+                    if by_child:
+                        await self._drop()
                     made = replace(shown, problem=error.advice)
                 result = self._cards.result(shown.key)
                 now = await self._service.now(result) if result is not None else ""
@@ -371,8 +375,14 @@ class ResultViewModel(QObject):
 
         self._spawn(work(), name)
 
+    def _give_up(self, wanted: tuple[str, int]) -> None:
+        """What is at work on another one is ended now: nobody waits for it."""
+        if self._held is not None and self._held_for != wanted:
+            self._held.over.set()
+
     def _put_away(self) -> None:
         self._idle.stop()
+        self._give_up(("", 0))
 
         async def work() -> None:
             async with self._turn:
