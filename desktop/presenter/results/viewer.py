@@ -379,6 +379,7 @@ class ResultViewModel(QObject):
         """What is at work on another one is ended now: nobody waits for it."""
         if self._held is not None and self._held_for != wanted:
             self._held.over.set()
+            self._held = None
 
     def _put_away(self) -> None:
         self._idle.stop()

@@ -120,4 +120,4 @@ async def saved_and_left(app, panel, tmp_path) -> None:
     assert stat.S_IMODE(place.stat().st_mode) == 0o640
     app.page.new_chat()
     await app.until(lambda: app.page.side.shown == "", "the panel left with its chat")
-    await app.until(lambda: "close a result" not in app.bridge.task_names, "its process, too")
+    await app.until(lambda: "hold a result open" not in app.bridge.task_names, "its process, too")
