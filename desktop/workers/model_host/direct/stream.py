@@ -113,7 +113,8 @@ class DirectStream:
             delta = self._delta(event.get("choices"))
             if delta is not None:
                 self._came = self._came or bool(delta.content or delta.reasoning_content or delta.tool_calls)
-                found.append(delta)
+                if not (found and _joined(found[-1], delta)):
+                    found.append(delta)
 
     def _note(self, event: Mapping[str, Any]) -> None:
         if isinstance(used := event.get("usage"), dict):
@@ -175,6 +176,19 @@ def _value(text: str) -> dict[str, Any] | None:
         return None
     value = json.loads(text)
     return value if isinstance(value, dict) else {}
+
+
+def _joined(last: ChatDelta, delta: ChatDelta) -> bool:
+    """Whether ``delta`` goes on with the text or the thinking of ``last`` alone, and was added to it: what came at once
+    is given on at once."""
+    if last.tool_calls or delta.tool_calls or last.reasoning_details or delta.reasoning_details:
+        return False
+    for name, other in (("content", "reasoning_content"), ("reasoning_content", "content")):
+        before, more = getattr(last, name), getattr(delta, name)
+        if isinstance(before, str) and isinstance(more, str) and not (getattr(last, other) or getattr(delta, other)):
+            setattr(last, name, before + more)
+            return True
+    return False
 
 
 def _parts(content: Sequence[Any]) -> tuple[str, str]:
