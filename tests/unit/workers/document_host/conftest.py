@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -33,18 +34,30 @@ class ReadDocument:
 Read = Callable[..., Awaitable[ReadDocument]]
 
 
+class HeardCall(WorkerCall):
+    """A call whose frames are taken at once, as by an app that is never behind: a child waits for one that is."""
+
+    def __init__(self, number: int, method: str, params: dict[str, Any]) -> None:
+        self.frames: list[Any] = []
+        super().__init__(number, method, params, [], self._take)
+
+    def _take(self, frame: Any) -> None:
+        self.frames.append(frame)
+        asyncio.get_running_loop().call_soon(self.acknowledged)
+
+
 @pytest.fixture
 def read() -> Read:
     """Reads bytes as a document."""
 
     async def read(data: bytes, name: str = "it", *, room: int = 100_000, line: int = 1) -> ReadDocument:
-        host, frames = DocumentHost(data), list[Any]()
-        about = about_from(await host.about(WorkerCall(1, "about", {"name": name}, [], frames.append)))
-        call = WorkerCall(2, "text", {"first": 1, "last": about.count, "line": line, "room": room}, [], frames.append)
+        host = DocumentHost(data)
+        about = about_from(await host.about(HeardCall(1, "about", {"name": name})))
+        call = HeardCall(2, "text", {"first": 1, "last": about.count, "line": line, "room": room})
         said = await host.text(call)
         await call.finish()
         parts: dict[int, str] = {}
-        for item in (item for frame in frames for item in frame["items"]):
+        for item in (item for frame in call.frames for item in frame["items"]):
             parts[item["part"]] = parts.get(item["part"], "") + item["text"]
         return ReadDocument(about, tuple(text.strip("\n") for text in parts.values()), dict(said))
 

@@ -6,29 +6,29 @@ import pytest
 
 from desktop.domain.files.documents import boxes_from
 from desktop.workers.document_host.host import DocumentHost
-from desktop.workers.inside import CallError, WorkerCall
+from desktop.workers.inside import CallError
 from tests.harness.documents import drawn, pdf, workbook
+from tests.unit.workers.document_host.conftest import HeardCall
 
 pytestmark = pytest.mark.spec("R-DOC-1")
 
 
 async def opened(data: bytes, name: str = "it") -> DocumentHost:
     host = DocumentHost(data)
-    await host.about(WorkerCall(1, "about", {"name": name}, [], lambda _: None))
+    await host.about(HeardCall(1, "about", {"name": name}))
     return host
 
 
 async def marks(host: DocumentHost, words: str, *, part: int = 1, cited: bool = False) -> Any:
-    call = WorkerCall(2, "marks", {"part": part, "words": words, "cited": cited}, [], lambda _: None)
+    call = HeardCall(2, "marks", {"part": part, "words": words, "cited": cited})
     return boxes_from([[list(box) for box in place] for place in (await host.marks(call))["marks"]])
 
 
 async def found(host: DocumentHost, words: str) -> list[dict[str, Any]]:
-    frames: list[Any] = []
-    call = WorkerCall(3, "find", {"words": words}, [], frames.append)
+    call = HeardCall(3, "find", {"words": words})
     await host.find(call)
     await call.finish()
-    return [item for frame in frames for item in frame["items"] if item["count"]]
+    return [item for frame in call.frames for item in frame["items"] if item["count"]]
 
 
 async def test_places_on_a_page_are_told_as_parts_of_it() -> None:
