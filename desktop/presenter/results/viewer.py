@@ -275,11 +275,9 @@ class ResultViewModel(QObject):
         result = self._cards.result(shown.key)
         if version is None or result is None:
             return replace(shown, problem="This result is not kept any more.")
-        if shown.view == "text":
-            return await self._as_text(shown, version)
         if shown.view == "changes":
             return await self._compared(shown, result, version)
-        if shown.kind == "markdown":
+        if shown.view == "text" or shown.kind == "markdown":
             return await self._as_text(shown, version)
         if shown.kind == "image":
             return replace(shown, data=await self._service.picture(result, version))
