@@ -298,7 +298,7 @@ async def test_files_images_and_links_of_a_message_arrive_as_what_they_are(tmp_p
 
 async def test_what_a_chat_does_not_take_is_refused_in_words_and_nothing_is_kept(tmp_path: Path) -> None:
     home = make_home(tmp_path / "h", [{"text": "Never."}])
-    huge = base64.b64encode(PNG + b"\0" * 8_100_000).decode()
+    broken = base64.b64encode(PNG[:20] + b"\0" * 99).decode()
 
     def blob(data: str) -> Any:
         inside = BlobResourceContents(uri="file:///x.bin", blob=data)
@@ -307,7 +307,8 @@ async def test_what_a_chat_does_not_take_is_refused_in_words_and_nothing_is_kept
     async with editing(home) as editor:
         session = await editor.begin(home)
         for blocks, words in (
-            ([ImageContentBlock(type="image", data=huge, mime_type="image/png")], "too large to attach"),
+            ([ImageContentBlock(type="image", data=broken, mime_type="image/png")], "begins like a PNG, and is broken"),
+            ([blob(base64.b64encode(b"x" * 5_100_000).decode())], "too large to attach"),
             ([blob(base64.b64encode(b"\0\1\2").decode())], "is not text"),
             ([blob("%%%")], "cannot be decoded"),
             (["x" * 1_000_001], "1,000,000 are the most"),

@@ -110,7 +110,8 @@ async def test_a_resource_is_put_in_after_at_read_when_it_is_sent_and_kept_as_it
     assert (text.title, text.text) == ("books: A whale", "Call me Ishmael.")
     assert cover.title == "books: cover"
     assert isinstance(picture, AttachmentPart)
-    assert picture.whole.startswith(b"\x89PNG")
+    assert picture.image is not None
+    assert picture.image.whole.startswith(b"\x89PNG")
     message = await app.startup._services.chats.message(app.page.pane.transcript.page.messages[0].item.message_id)
     assert [type(block) for block in message.blocks[1:]] == [GivenBlock, GivenBlock, ImageBlock]
     exported = await app.startup._services.chats.export(app.models.chat._thread_id, "md")
