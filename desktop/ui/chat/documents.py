@@ -21,7 +21,7 @@ class DocumentBeside(QObject):
         self._wanted = ""
         models.document.opened.connect(lambda: self._show(DOCUMENT))
         models.document.said.connect(toast.say)
-        side.result_model, side.colours = models.results.shown, models.fences
+        side.result_model, side.fences = models.results.shown, models.fences
         models.results.shown.opened.connect(lambda: self._show(RESULT))
         models.results.shown.said.connect(toast.say)
         models.chat.opened.connect(self._leave)

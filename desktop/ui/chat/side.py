@@ -88,7 +88,7 @@ class SidePanels(QObject):
         self.changes: ChangesPanel | None = None
         self.document: DocumentPanel | None = None
         self.result_model: ResultViewModel | None = None
-        self.colours: FencesViewModel | None = None
+        self.fences: FencesViewModel | None = None
         self.result: ResultPanel | None = None
 
     @property
@@ -233,7 +233,7 @@ class SidePanels(QObject):
         return made
 
     def _make_result(self, model: ResultViewModel) -> ResultPanel:
-        made = result_panel.ResultPanel(model, self._page, self.colours)
+        made = result_panel.ResultPanel(model, self._page, self.fences)
         made.hide()
         self._join(made)
         made.save.connect(self.save_wanted)

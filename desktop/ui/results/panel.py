@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent
 from PySide6.QtWidgets import QFrame, QMenu, QStackedWidget, QWidget
 
+from desktop.presenter.fences.shown import FencesViewModel
 from desktop.presenter.results.viewer import ResultViewModel, ShownResult
 from desktop.ui.approvals.request.background import Background
 from desktop.ui.approvals.request.diffing import Diff, diff, plain_rows
@@ -19,7 +20,6 @@ from desktop.ui.results.data_views import TablePage, TreePage
 from desktop.ui.results.left_out import LeftOutDialog
 from desktop.ui.results.markdown_page import MarkdownPage
 from desktop.ui.results.page_view import PageView
-from desktop.ui.transcript.colours.finished import ColourSource
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.dialogs.files import FileDialog
@@ -62,10 +62,10 @@ class ResultPanel(QFrame):
     link = Signal(str)
 
     def __init__(
-        self, result: ResultViewModel, parent: QWidget | None = None, colours: ColourSource | None = None
+        self, result: ResultViewModel, parent: QWidget | None = None, fences: FencesViewModel | None = None
     ) -> None:
         super().__init__(parent)
-        self._result, self._colours = result, colours
+        self._result, self._fences = result, fences
         self.setProperty("pane", "side")
         self.setAccessibleName("Result")
         self.head, self.bar, self.foot = _ResultHead(), _VersionBar(), _ResultFoot()
@@ -124,14 +124,17 @@ class ResultPanel(QFrame):
         """A text in Markdown."""
         made = self._added(MarkdownPage())
         made.link_activated.connect(self.link)
+        if self._fences is not None:
+            made.colours.set_source(self._fences)
+            made.drawings.set_source(self._fences)
         return made
 
     @cached_property
     def code(self) -> MarkdownPage:
         """A text in the colours of its language."""
         made = self._added(MarkdownPage())
-        if self._colours is not None:
-            made.colours.set_source(self._colours)
+        if self._fences is not None:
+            made.colours.set_source(self._fences)
         return made
 
     @cached_property
@@ -188,7 +191,7 @@ class ResultPanel(QFrame):
 
     def _show_text(self, now: ShownResult) -> None:
         """In the colours of its language, or line by line what is very long and what became other."""
-        language = language_of(now) if self._colours is not None and now.view == "text" else ""
+        language = language_of(now) if self._fences is not None and now.view == "text" else ""
         if not language or len(now.text) > COLOURED:
             self._work.start(_rows(now))
             return

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from desktop.presenter.transcript.items import ResultPart
 from desktop.ui.chat.side import RESULT
 from desktop.ui.results.left_out import LeftOutDialog
+from desktop.ui.transcript.pieces.code import CodePiece
 from tests.gui.app.kit import call
 
 PAGE = "<title>Surge</title><script>x()</script><h1>Quay 3 rose {} cm</h1><img src='https://example.org/a.png'>"
@@ -121,3 +122,20 @@ async def saved_and_left(app, panel, tmp_path) -> None:
     app.page.new_chat()
     await app.until(lambda: app.page.side.shown == "", "the panel left with its chat")
     await app.until(lambda: "hold a result open" not in app.bridge.task_names, "its process, too")
+
+
+@pytest.mark.spec("R-DOC-2")
+async def test_a_diagram_in_a_text_is_drawn_as_in_an_answer(start):
+    text = "# Nights\n\n```mermaid\nflowchart LR\n  a[quay] --> b[gauge]\n```\n"
+    app = await written(start, call("write_file", path="nights.md", content=text))
+    await app.until(lambda: [card.name for card in cards(app)] == ["nights.md"], "the card")
+    app.page.pane._act("", cards(app)[0].opens)
+    await app.until(lambda: app.page.side.result is not None, "the panel")
+    await app.until(lambda: app.page.side.result.markdown.page.messages, "the text")
+    (shown,) = app.page.side.result.markdown.page.messages
+
+    def labels() -> set[str]:
+        pieces = [piece for piece, _, _ in shown.pieces() if isinstance(piece, CodePiece)]
+        return {spot.label for piece in pieces for spot in piece.spots()}
+
+    await app.until(lambda: "Shown as drawing: flowchart: quay, gauge" in labels(), "the diagram")
