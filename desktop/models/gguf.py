@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import struct
 from typing import Any, BinaryIO
 
@@ -32,14 +33,16 @@ def read_model_file(path: str) -> ModelFile:
     if part is not None and part[1] != "00001":
         raise _refused(f"{name} is a later part of a model in {int(part[2])} files. Choose the first one.")
     try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
+        with open(path, "rb", opener=_at_once) as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise _Odd
             head = _head(file)
     except FileNotFoundError:
         raise _refused(f"{path} is not there any more. Choose another file.") from None
     except OSError as error:
         raise _refused(f"{name} cannot be read: {error.strerror}. Choose another file.") from None
-    except (_Odd, struct.error):
+    except (_Odd, struct.error, ValueError):  # the last for a path that cannot be one
         raise _refused(
             f"{name} is not a whole model file of llama.cpp (GGUF). Choose a file that ends in .gguf."
         ) from None
@@ -49,7 +52,12 @@ def read_model_file(path: str) -> ModelFile:
     trained = head.get(f"{kind}.context_length")
     whole = isinstance(trained, int) and not isinstance(trained, bool) and 0 < trained < 1 << 32
     title = str(head.get("general.name") or name).strip()[:SHOWN_MAX] or name
-    return ModelFile(path, title, size, trained if whole else None, _eyes(path))
+    return ModelFile(path, title, about.st_size, trained if whole else None, _eyes(path))
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open it without waiting for somebody who writes, as in a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _head(file: BinaryIO) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def _llamacpp(choice: StartChoice, program: str, port: int, note: str, file: Mod
     argv = (program, "--model", file.path, *eyes, "--ctx-size", str(context), "--host", "127.0.0.1")
     # as variables, which a program too old for them leaves alone: fetch nothing, and answer no page of a browser
     variables = {"LLAMA_ARG_OFFLINE": "1", "LLAMA_ARG_CORS_ORIGINS": "localhost"}
-    choice = replace(choice, file=file.path, context=context)
+    choice = replace(choice, file=file.path, context=context, sees_with=file.sees_with)
     return StartPlan(choice, (*argv, "--port", str(port), "--jinja"), variables, port, note)
 
 

@@ -46,6 +46,8 @@ class StartChoice:
     """It goes on when Assent ends."""
     with_app: bool = False
     """Each later start of Assent starts it, too."""
+    sees_with: str = ""
+    """The file in the command that lets the model see images, or ""."""
 
 
 @dataclass(frozen=True, slots=True)

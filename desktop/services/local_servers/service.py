@@ -67,6 +67,7 @@ class LocalServerService:
         self._states: dict[StartKind, ServerState] = {kind: ServerState(kind) for kind in STARTABLE}
         self._processes: dict[StartKind, KeptServer] = {}
         self._left: set[StartKind] = set()
+        self._closed = False
         self._listeners: list[Callable[[], object]] = []
         for kind in STARTABLE:
             if port := self._saved(kind).port:
@@ -121,22 +122,27 @@ class LocalServerService:
         """Run what the person saw and agreed to, and watch it; its state tells where it cannot even begin. Raises
         KnownError where it was started already."""
         kind = plan.choice.kind
-        if self._states[kind].phase in ("starting", "running", "ending"):
+        if self._is_at_work(kind):
             raise KnownError("It was started already.", code="models.started")
+        self._processes.pop(kind, None)
+        self._left.discard(kind)
         self._change(kind, phase="starting", problem="", last_words="")
         try:
             await self._keep(plan)
+            if self._states[kind].phase == "ending":  # stopped meanwhile, or the app ends
+                self._change(kind, phase="idle")
+                return
             self._begin(plan)
         except KnownError as error:
             self._change(kind, phase="failed", problem=str(error))
 
     async def stop(self, kind: StartKind) -> None:
         """End a server that was started from here."""
-        process = self._processes.get(kind)
-        if process is None or self._states[kind].phase not in ("starting", "running"):
+        if self._states[kind].phase not in ("starting", "running"):
             return
         self._change(kind, phase="ending")
-        await process.end()
+        if (process := self._processes.get(kind)) is not None:
+            await process.end()
 
     async def begin(self) -> None:
         """At the start of the app: those that the person switched on for it."""
@@ -148,10 +154,12 @@ class LocalServerService:
             try:
                 await self._begin_again(kind)
             except KnownError as error:
-                self._change(kind, phase="failed", problem=str(error))
+                if not self._is_at_work(kind):
+                    self._change(kind, phase="failed", problem=str(error))
 
     async def close(self) -> None:
         """At the end of the app: end those that are not to go on."""
+        self._closed = True
         for kind in self._left:
             self._processes[kind].let_go()
         await asyncio.gather(*(self.stop(kind) for kind in STARTABLE if kind not in self._left))
@@ -169,7 +177,15 @@ class LocalServerService:
                 f"It was not started with Assent: the program here now is {program or 'gone'}, and you agreed to "
                 f"{saved.program or 'none yet'}. Start it once by hand."
             )
-        self._begin(await self.plan(self.choice(kind)))
+        plan = await self.plan(self.choice(kind))
+        now, agreed = plan.choice.sees_with, getattr(saved, "sees_with", "")
+        if now != agreed:
+            raise KnownError(
+                f"It was not started with Assent: what lets the model see is {now or 'gone'} now, and you agreed to "
+                f"{agreed or 'none'}. Start it once by hand."
+            )
+        if not (self._closed or self._is_at_work(kind)):  # else a person was faster
+            self._begin(plan)
 
     def _begin(self, plan: StartPlan) -> None:
         kind, around = plan.choice.kind, self._around
@@ -223,8 +239,11 @@ class LocalServerService:
             "port": 0 if plan.port == usual else plan.port,
         }
         if choice.kind == "llamacpp":
-            values["file"] = choice.file
+            values |= {"file": choice.file, "sees_with": choice.sees_with}
         await self._settings.update_many({f"models.{choice.kind}.{name}": value for name, value in values.items()})
+
+    def _is_at_work(self, kind: StartKind) -> bool:
+        return self._states[kind].phase in ("starting", "running", "ending")
 
     def _saved(self, kind: StartKind) -> Any:
         return getattr(self._settings.current.models, kind)

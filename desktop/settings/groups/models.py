@@ -13,6 +13,7 @@ from desktop.settings.spec import setting
 PAGE = "Models and keys"
 _LEFT = "It goes on when Assent ends. Off: it ends with Assent."
 _WITH = "Each start of Assent starts it, unless it runs already."
+_EYES = "The file beside the model with which it sees images, as you saw it. With Assent no other one is given to it."
 _PROGRAM = "The program that you saw and started. With Assent only this one is started, no other of its name."
 
 
@@ -32,6 +33,7 @@ class LlamaCppStart:
     """How llama-server is started from the page of models."""
 
     file: str = setting("", "Model file of llama-server", "text", "The GGUF file that llama-server is given.", PAGE)
+    sees_with: str = setting("", "Image file of llama-server", "text", _EYES, PAGE)
     context: int = _context("llama-server")
     leave_running: bool = setting(False, "Leave llama-server running", "flag", _LEFT, PAGE)
     with_assent: bool = setting(False, "Start llama-server with Assent", "flag", _WITH, PAGE)

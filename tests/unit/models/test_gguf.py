@@ -1,5 +1,6 @@
 """The head of a model's file: what it says, and what strangers can put there."""
 
+import os
 import struct
 from pathlib import Path
 
@@ -86,3 +87,11 @@ def test_a_folder_or_a_file_that_is_gone_is_said(tmp_path: Path) -> None:
         read_model_file(str(tmp_path / "gone.gguf"))
     with pytest.raises(KnownError, match="cannot be read"):
         read_model_file(str(tmp_path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+def test_a_pipe_to_which_nobody_writes_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.gguf")
+    for path in (str(tmp_path / "pipe.gguf"), "no\0path.gguf"):
+        with pytest.raises(KnownError, match="not a whole model file"):
+            read_model_file(path)

@@ -11,7 +11,7 @@ from desktop.settings.spec import flat
 
 KEYS = """
 appearance.theme appearance.text_scale appearance.reduce_motion models.default models.fallbacks
-models.corrections models.connections models.llamacpp.file models.llamacpp.context
+models.corrections models.connections models.llamacpp.file models.llamacpp.sees_with models.llamacpp.context
 models.llamacpp.leave_running models.llamacpp.with_assent models.llamacpp.program models.llamacpp.port
 models.ollama.context models.ollama.leave_running models.ollama.with_assent models.ollama.program models.ollama.port
 tools.bash.timeout_s

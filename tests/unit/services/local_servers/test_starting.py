@@ -1,5 +1,6 @@
 """Model servers that a person has Assent start: real processes, from the shown command to their end."""
 
+import asyncio
 import json
 import os
 import signal
@@ -262,3 +263,51 @@ async def test_a_program_that_is_gone_by_now_is_said(here: Place) -> None:
 )
 def test_how_it_ended_is_told_in_words(code: int, said: str, words: str) -> None:
     assert words in failure("llamacpp", code, said)
+
+
+async def test_a_later_start_gives_the_model_no_other_file_than_was_seen(here: Place) -> None:
+    await here.started(with_app=True)
+    await here.until_phase("running")
+    await here.end()
+    (here.folder / "mmproj-new.gguf").write_bytes(b"GGUF of somebody")
+    again = Place(here.folder, here.settings, here.models, here.port)
+    await again.service.begin()
+    assert again.state.phase == "failed"
+    assert f"what lets the model see is {here.folder / 'mmproj-new.gguf'} now" in again.state.problem
+    assert not is_open(here.port)
+    plan = await again.started(with_app=True)
+    assert "--mmproj" in plan.argv
+    await again.until_phase("running")
+    third = await again.begun_again()
+    await third.until_phase("running")
+    await third.end()
+
+
+async def test_a_person_who_is_faster_than_the_start_of_the_app_has_one_server(here: Place) -> None:
+    plan = await here.started(with_app=True)
+    await here.until_phase("running")
+    await here.end()
+    again = Place(here.folder, here.settings, here.models, here.port)
+    await again.service.look()
+    beginning = asyncio.ensure_future(again.service.begin())
+    await asyncio.sleep(0)
+    await again.service.start(plan)
+    await beginning
+    await again.until_phase("running")
+    assert (await again.service.log("llamacpp")).count("environment") == 1
+    await again.end()
+    assert not is_open(here.port)
+
+
+async def test_nothing_begins_once_the_app_ends_or_it_was_stopped(here: Place) -> None:
+    plan = await here.planned(with_app=True)
+    for stopping in (here.service.stop("llamacpp"), here.service.close()):
+        starting = asyncio.ensure_future(here.service.start(plan))
+        await asyncio.sleep(0)
+        assert here.state.phase == "starting"
+        await stopping
+        await starting
+        assert here.state.phase == "idle"
+    await here.service.begin()
+    assert here.state.phase == "idle"
+    assert not is_open(here.port)
