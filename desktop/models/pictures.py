@@ -10,13 +10,13 @@ import base64
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
-from desktop.domain.files.pictures import PictureOpener, PictureRefused
+from desktop.domain.files.pictures import NO_ROOM, PictureOpener, PictureRefused
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, ImageBlock, ToolResultBlock
 from desktop.domain.models import Senses
 
 REMEMBERED = 40_000_000
-"""Characters of pictures that were made anew for being sent, and are kept for the next round."""
+"""Characters of pictures that were made anew for being sent, before and after, and are kept for the next round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,7 @@ class PictureSender:
     def __init__(self, opener: PictureOpener | None) -> None:
         self._opener = opener
         self._made: OrderedDict[str, ImageBlock | str] = OrderedDict()
+        self._held = 0
 
     async def look(self, messages: Sequence[ChatMessage], senses: Senses, limits: PictureLimits) -> PicturesToSend:
         """What becomes of the pictures of a request."""
@@ -99,10 +100,18 @@ class PictureSender:
             found = await opener.picture(await asyncio.to_thread(_decoded, block.data), block.name)
         except PictureRefused as why:
             found = f"it cannot be opened ({str(why).rstrip('.')})"
-        self._made[block.data] = found
-        while len(self._made) > 1 and sum(map(len, self._made)) > REMEMBERED:
-            self._made.popitem(last=False)
+            if why.code == NO_ROOM:
+                return found
+        self._keep(block.data, found)
         return found
+
+    def _keep(self, came: str, found: ImageBlock | str) -> None:
+        if (before := self._made.get(came)) is not None:  # another request was faster
+            self._held -= _characters(came, before)
+        self._held += _characters(came, found)
+        self._made[came] = found
+        while len(self._made) > 1 and self._held > REMEMBERED:
+            self._held -= _characters(*self._made.popitem(last=False))
 
 
 def too_many(sizes: Sequence[int], limits: PictureLimits) -> int:
@@ -126,6 +135,10 @@ def _seen(messages: Sequence[ChatMessage], senses: Senses) -> Iterable[ImageBloc
                 yield block
             elif isinstance(block, ToolResultBlock) and senses.images:
                 yield from (one for one in block.media if isinstance(one, ImageBlock))
+
+
+def _characters(came: str, found: ImageBlock | str) -> int:
+    return len(came) + len(found.data if isinstance(found, ImageBlock) else found)
 
 
 def _decoded(data: str) -> bytes:

@@ -36,6 +36,8 @@ _BRANDS = {
     **dict.fromkeys((b"avif", b"avis"), "AVIF"),
     **dict.fromkeys((b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1"), "HEIC"),
 }
+NO_ROOM = "picture.no_room"
+"""The code of a picture that could not be opened just now: nothing is wrong with it."""
 _BITMAP_HEADERS = (12, 40, 52, 56, 64, 108, 124)
 
 

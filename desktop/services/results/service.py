@@ -81,9 +81,12 @@ class ResultService:
 
     def _handle(self, version: ResultVersion) -> BinaryIO:
         data = self._content(version)
-        file = tempfile.TemporaryFile()  # noqa: SIM115  # it is handed on open
-        file.write(data)
-        file.flush()
+        try:
+            file = tempfile.TemporaryFile()  # noqa: SIM115  # it is handed on open
+            file.write(data)
+            file.flush()
+        except OSError as error:
+            raise ResultRefused(f"It cannot be shown now: {error.strerror or 'the disk refuses it'}.") from None
         return file
 
     def _content(self, version: ResultVersion) -> bytes:

@@ -14,7 +14,10 @@ from desktop.tools.documents.in_files import DOCUMENT, a_part
 async def read_given(opener: DocumentOpener, name: str, data: bytes, pages: str = "", room: int = DOCUMENT) -> str:
     """What a model reads of a document, or why it cannot be read."""
     name = cite_name(name)
-    file = await asyncio.to_thread(_in_file, data)
+    try:
+        file = await asyncio.to_thread(_in_file, data)
+    except OSError as error:
+        return f"[{name} was not read: {error.strerror or 'the disk refuses it'}.]"
     try:
         async with opener.open(file.fileno(), name) as document:
             result, _ = await a_part(document, name, pages, 1, room, opens=False)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from desktop.domain.errors import ChildDied, ProtocolViolation
-from desktop.domain.files.pictures import HEAD, KEPT, OPENED, PictureFit, PictureRefused, picture_kind
+from desktop.domain.files.pictures import HEAD, KEPT, NO_ROOM, OPENED, PictureFit, PictureRefused, picture_kind
 from desktop.domain.messages import ImageBlock, MediaBlock
 from desktop.domain.processes import Child, ChildRefused, ChildStream
 
@@ -36,6 +36,7 @@ _ADVICE: Mapping[str, str] = {
     "picture.too_large": "Make it smaller in its own program.",
     "picture.bomb": SAVE_ANEW,
     "picture.died": SAVE_ANEW,
+    NO_ROOM: "Make room on the disk, then try again.",
 }
 
 
@@ -58,7 +59,7 @@ class PictureReader:
         if os.name != "posix":  # pragma: no cover - Windows hands no open files over
             raise PictureRefused("Pictures cannot be opened on this system yet.")
         async with self._turns:
-            with await asyncio.to_thread(_spooled, data) as file:
+            with await _handed_over(data) as file:
                 child = self._child(file.fileno())
                 try:
                     return await _made(child, name, fit)
@@ -92,6 +93,14 @@ def _decoded(data: str) -> bytes:
         return base64.b64decode(data, validate=True)
     except ValueError:
         return b""
+
+
+async def _handed_over(data: bytes) -> BinaryIO:
+    """Raises PictureRefused where the disk takes no more."""
+    try:
+        return await asyncio.to_thread(_spooled, data)
+    except OSError as error:
+        raise _refused(NO_ROOM, f"It cannot be opened now: {error.strerror or 'the disk refuses it'}.") from None
 
 
 def _spooled(data: bytes) -> BinaryIO:

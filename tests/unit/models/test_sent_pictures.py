@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.files.pictures import KEPT, PictureFit
+from desktop.domain.files.pictures import KEPT, NO_ROOM, PictureFit, PictureRefused
 from desktop.domain.messages import (
     Block,
     ChatMessage,
@@ -21,7 +21,7 @@ from desktop.domain.messages import (
 )
 from desktop.domain.models import Senses
 from desktop.models.outgoing import parts
-from desktop.models.pictures import LIMITS, USUAL, PictureLimits, PictureSender, limits_of, too_many
+from desktop.models.pictures import LIMITS, REMEMBERED, USUAL, PictureLimits, PictureSender, limits_of, too_many
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.tools.pictures.reader import PictureReader
 from desktop.workers.picture_child import picture_host
@@ -115,3 +115,43 @@ def test_that_a_picture_was_made_anew_is_believed_of_what_was_kept_here_alone() 
     (claimed,) = media_from_plain(media_to_plain([block]))
     assert isinstance(claimed, ImageBlock)
     assert (claimed.width, claimed.height, claimed.notes, claimed.data) == (0, 0, "", block.data)
+
+
+class Growing:
+    """Makes much of little, as a picture of noise that was packed well; the first time the disk is full."""
+
+    def __init__(self, characters: int) -> None:
+        self.asked: list[str] = []
+        self.full = False
+        self._data = "A" * characters
+
+    async def picture(self, data: bytes, name: str, fit: PictureFit = KEPT) -> ImageBlock:
+        self.asked.append(name)
+        if self.full:
+            raise PictureRefused("It cannot be opened now: no room.", code=NO_ROOM)
+        return ImageBlock("image/jpeg", self._data, name, 9, 9)
+
+    async def remade(self, media: Sequence[MediaBlock]) -> tuple[list[MediaBlock | None], list[str]]:
+        raise NotImplementedError
+
+
+def little(number: int) -> ImageBlock:
+    return ImageBlock("image/jpeg", base64.b64encode(b"%d" % number).decode(), str(number))
+
+
+async def test_what_is_kept_for_the_next_round_is_counted_as_large_as_it_became() -> None:
+    opener = Growing(REMEMBERED // 4)
+    sender = PictureSender(opener)
+    for number in range(5):
+        await sender.look([attached(little(number))], SEES, USUAL)
+    await sender.look([attached(little(4), little(0))], SEES, USUAL)
+    assert opener.asked == ["0", "1", "2", "3", "4", "0"], "the newest is kept, the oldest had to go"
+
+
+async def test_one_that_the_disk_had_no_room_for_is_opened_in_the_next_round() -> None:
+    opener = Growing(4)
+    sender, messages = PictureSender(opener), [attached(little(1))]
+    opener.full = True
+    assert "no room" in str((await sender.look(messages, SEES, USUAL)).sent(little(1)))
+    opener.full = False
+    assert isinstance((await sender.look(messages, SEES, USUAL)).sent(little(1)), ImageBlock)

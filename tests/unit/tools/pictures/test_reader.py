@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -199,3 +200,15 @@ async def test_what_it_says_of_the_picture_is_cut(tmp_path: Path) -> None:
     emits = f"await call.emit({{'data': {base64.b64encode(TRUE).decode()!r}}})"
     block = await lying(tmp_path, emits, {**SAYS, "notes": ["x" * 9_999] * 99}).picture(TRUE, "it")
     assert len(block.notes) < 1_000
+
+
+async def test_a_full_disk_leaves_the_picture_out_and_what_came_with_it_stays(
+    reader: PictureReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    shot = ImageBlock("image/png", base64.b64encode(TRUE).decode(), "shot")
+    made, said = await reader.remade([AudioBlock("audio/wav", "", "hum"), shot])
+    assert made[1] is None
+    assert isinstance(made[0], AudioBlock)
+    assert len(said) == 1
+    assert said[0].startswith("[The picture “shot” is left out. It cannot be opened now: ")
