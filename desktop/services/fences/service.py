@@ -105,6 +105,8 @@ class FenceService:
             except TimeoutError:
                 await self._child.stop()
                 raise
+            finally:
+                stream.cancel()
         if not isinstance(stream.value, dict):
             raise ProtocolViolation("an answer is no answer")
         return stream.value

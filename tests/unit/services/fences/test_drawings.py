@@ -12,6 +12,7 @@ from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.services.fences.service import FenceService
 from desktop.workers.child import ChildProcess, ChildSpec
 from desktop.workers.fence_child import SERVICE, fence_host
+from tests.harness.timeouts import until
 
 pytestmark = pytest.mark.spec("R-DOC-2")
 
@@ -115,3 +116,18 @@ async def test_a_host_that_ends_over_a_fence_costs_this_fence_alone() -> None:
     assert bad == Undrawn("It takes too long, or too much memory, to be drawn.")
     assert isinstance(good, Drawing)
     assert isinstance(too, Drawing)
+
+
+async def test_a_host_whose_words_are_not_taken_is_told_that_nobody_listens(tmp_path: Path) -> None:
+    root, told = str(Path(__file__).resolve().parents[4]), tmp_path / "told"
+    act = (
+        "await call.emit({'marks': 7})\n    try:\n        await asyncio.sleep(600)\n"
+        f"    except asyncio.CancelledError:\n        open({str(told)!r}, 'x').close()\n        raise"
+    )
+    program = HOST.format(root=root, act=act, value=FINE, service=SERVICE)
+    child = ChildProcess(ChildSpec(SERVICE, (sys.executable, "-I", "-c", program), {}, on_demand=True))
+    try:
+        assert isinstance(await FenceService(child).drawing("diagram", TWO), Undrawn)
+        await until(told.exists, "it stops working on what nobody waits for")
+    finally:
+        await child.stop()
