@@ -68,8 +68,8 @@ class ModelsPage(Scroller):
         self.column.addWidget(self.cards)
         self.column.addWidget(self._ready())
         self._add = self._add_card()
-        self._add.setVisible(not setup.connections)
         self.column.addWidget(self._add)
+        self._add.setVisible(not setup.connections)  # only here: without a place it would be a window of its own
         self._servers_head = Row(spacing=8)
         self._servers_head.addWidget(Text("Servers on this machine", "strong"))
         self._servers_head.addStretch(1)
