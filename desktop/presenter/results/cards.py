@@ -53,6 +53,8 @@ class ResultCards(QObject):
         self._files: dict[str, ResultFile] = {}
         self._by_call: dict[str, list[tuple[ResultFile, ResultVersion]]] = {}
         self._items: dict[str, TranscriptItem] = {}
+        self._callers: dict[str, list[str]] | None = None
+        """The messages in which each call stands, in order; None where that is to be found out anew."""
         self._fences: dict[str, tuple[tuple[str, ...], list[Fence]]] = {}
         self._shown: dict[str, tuple[ResultPart, ...]] = {}
         self.open_key = ""
@@ -100,6 +102,7 @@ class ResultCards(QObject):
         """Older messages, with their cards."""
         older = {item.message_id: item for item in items}
         self._items = {**older, **{key: item for key, item in self._items.items() if key not in older}}
+        self._callers = None
         for item in items:
             self._take_fences(item)
         made = tuple(self._with_cards(item) for item in items)
@@ -108,7 +111,10 @@ class ResultCards(QObject):
 
     def put(self, item: TranscriptItem) -> TranscriptItem:
         """A message that came or changed, with its cards."""
+        before = self._items.get(item.message_id)
         self._items[item.message_id] = item
+        if before is None or [*_calls_of(before)] != [*_calls_of(item)]:
+            self._callers = None
         if self._take_fences(item):
             self.changed.emit()
         return self._with_cards(item)
@@ -200,7 +206,7 @@ class ResultCards(QObject):
     ) -> Sequence[tuple[ResultFile, ResultVersion]]:
         """Some models give the calls of each answer the same ids: the last version is that of the last answer, and so
         on. Calls of one answer, or of one agent, have left all of theirs in one place."""
-        places = [key for key, other in self._items.items() if call in set(_calls_of(other))]
+        places = self._places_of(call)
         if len(places) < 2:
             return made
         back = len(places) - places.index(item.message_id)
@@ -208,6 +214,15 @@ class ResultCards(QObject):
         for one in made:
             by_file.setdefault(one[0].key, []).append(one)
         return [some[-back] for some in by_file.values() if back <= len(some)]
+
+    def _places_of(self, call: str) -> Sequence[str]:
+        """The messages in which a call stands, looked for once for all calls: a chat has thousands of them."""
+        if self._callers is None:
+            self._callers = {}
+            for key, item in self._items.items():
+                for one in dict.fromkeys(_calls_of(item)):
+                    self._callers.setdefault(one, []).append(key)
+        return self._callers.get(call, ())
 
     def _said_in(self, item: TranscriptItem) -> list[tuple[ResultFile, ResultVersion]]:
         own = self._fences.get(item.message_id)

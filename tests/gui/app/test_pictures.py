@@ -85,6 +85,31 @@ async def test_a_picture_opens_large_and_the_keys_go_to_the_next_and_back(start,
     await app.until(lambda: viewer(app) is None, "it is closed")
 
 
+async def test_a_picture_as_large_as_the_one_before_is_seen_too(start, tmp_path):
+    app = await start(HELLO)
+    (tmp_path / "one.png").write_bytes(saved(marked(2_000, 1_600), "PNG"))
+    (tmp_path / "two.png").write_bytes(saved(marked(2_000, 1_600).rotate(180), "PNG"))
+    app.models.attaching.files((str(tmp_path / "one.png"), str(tmp_path / "two.png")))
+    await app.until(lambda: len(app.composer.attachments) == 2, "both pictures")
+    app.say("What became other?")
+    await app.answered("Hello there.")
+    await app.until(lambda: len(spots(app, "open-picture:")) == 2, "both are drawn")
+    app.page.pane.transcript.action.emit(next(iter(app.items)), spots(app, "open-picture:")[0].payload)
+    await app.until(lambda: viewer(app) is not None, "the viewer")
+    large = viewer(app)
+    assert large is not None
+
+    def is_red(right: bool) -> bool:
+        seen, middle = large.area.grab().toImage(), large.area.rect().center()
+        point = seen.pixelColor(middle.x() + (40 if right else -40), middle.y() + (40 if right else -40))
+        return near((point.red(), point.green(), point.blue()), RED)
+
+    await app.until(lambda: is_red(right=False), "the first one")
+    QTest.keyClick(large.area, Qt.Key.Key_Right)
+    await app.until(lambda: is_red(right=True), "the second one")
+    large.answer("cancel")
+
+
 async def test_a_picture_is_copied_as_other_programs_take_it_and_saved_as_it_is(start, tmp_path):
     app = await send_two(start, tmp_path)
     app.page.pane.transcript.action.emit(next(iter(app.items)), spots(app, "open-picture:")[0].payload)

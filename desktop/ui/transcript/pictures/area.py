@@ -56,6 +56,7 @@ class PictureArea(QWidget):
         self._wanted += 1
         wanted = self._wanted
         self._image, self._smaller, self._factor, self._problem = QImage(), QImage(), 0.0, ""
+        self._asked = QSize()
         self.setAccessibleName(words)
         self.update()
 
@@ -107,12 +108,15 @@ class PictureArea(QWidget):
             return
         self.scaled.emit(max(1, round(self.factor * 100)))
         size = (QSizeF(self._image.size()) * self.factor).toSize().expandedTo(QSize(1, 1))
-        if self.factor < 1.0 and size not in (self._smaller.size(), self._asked):
-            self._asked, image, wanted = size, self._image, self._wanted
+        if self.factor >= 1.0 or size == self._asked:
+            return
+        self._asked, image, wanted = size, self._image, self._wanted
+        if size != self._smaller.size():
             ignore, smooth = Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
 
             def arrived(found: QImage | None) -> None:
-                if wanted == self._wanted and found is not None:
+                is_wanted = size == self._asked or self._smaller.isNull()
+                if wanted == self._wanted and is_wanted and found is not None:
                     self._smaller = found
                     self.update()
 

@@ -1,6 +1,6 @@
 """The cards of results: each at the answer whose calls wrote it, and how they are counted."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
 import pytest_asyncio
@@ -79,6 +79,36 @@ async def test_ids_that_each_answer_uses_again_count_from_the_last_one(cards_of:
     assert [shown(item) for item in items] == [[("a.html", 2)], [("a.html", 3)]]
     (older,) = made.prepend((answer(1, calls=("call_1",)),))
     assert shown(older) == [("a.html", 1)]
+
+
+class Counted(tuple[ToolPart, ...]):
+    """The parts of an answer, and how often they were gone through."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[ToolPart]:
+        Counted.times += 1
+        return super().__iter__()
+
+
+async def test_answers_are_gone_through_a_few_times_each_and_not_once_for_each_call(cards_of: Open) -> None:
+    calls = [f"c{number}" for number in range(60)]
+    made = await cards_of(*(change(f"/p/{name}", "", call, call=call) for call in calls for name in ("a.py", "b.py")))
+    items = tuple(
+        TranscriptItem(f"m{call}", "a", "Workbench", "", Counted((ToolPart(call, call, "bash", "", "write", "done"),)))
+        for call in calls
+    )
+    made.reset(items)
+    made.mark_open("/p/a.py", 1)
+    assert 0 < Counted.times < 10 * len(items)
+
+
+async def test_a_call_that_came_to_an_answer_since_counts_where_ids_are_used_again(cards_of: Open) -> None:
+    made = await cards_of(
+        change("/p/a.html", "", "one", call="call_1"), change("/p/a.html", "one", "two", call="call_1")
+    )
+    made.reset((answer(1, calls=("call_1",)), answer(2)))
+    assert shown(made.put(answer(2, calls=("call_1",)))) == [("a.html", 2)]
 
 
 async def test_of_many_files_four_have_a_card_and_pages_come_first(cards_of: Open) -> None:
