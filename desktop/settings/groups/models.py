@@ -35,10 +35,12 @@ class LlamaCppStart:
     file: str = setting("", "Model file of llama-server", "text", "The GGUF file that llama-server is given.", PAGE)
     sees_with: str = setting("", "Image file of llama-server", "text", _EYES, PAGE)
     context: int = _context("llama-server")
+    """How many tokens of a chat it holds."""
     leave_running: bool = setting(False, "Leave llama-server running", "flag", _LEFT, PAGE)
     with_assent: bool = setting(False, "Start llama-server with Assent", "flag", _WITH, PAGE)
     program: str = setting("", "Program of llama-server", "text", _PROGRAM, PAGE)
     port: int = _port("llama-server")
+    """Where it answered last, if not at its usual port."""
 
 
 @dataclass(frozen=True, slots=True)
