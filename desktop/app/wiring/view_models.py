@@ -216,6 +216,7 @@ def _attaching(services: Services, bridge: Bridge, chat: ChatViewModel) -> Attac
         services.pictures,
         lambda: _documents_by_name(services, chat),
         ChosenModelSees(services, chat),
+        chat.draft_here,
     )
     chat.opened.connect(lambda _thread_id: made.begin())
     return made

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 AT_ONCE = 2
 TOLD_EACH = 0.2
 """Seconds between two words on how far a document is read."""
+ELSEWHERE = "What was read is attached in the chat that it was chosen for."
+KeepElsewhere = Callable[[Sequence[Block]], bool]
+"""Keeps blocks with the chat they were chosen for, if another one is open by now: then the answer is True."""
 
 
 class AttachesDocuments(Protocol):
@@ -61,7 +64,8 @@ class AttachingViewModel(QObject):
     attachment. ``reading`` says what is being read, "" when nothing is. ``learned``: what ``unseen`` says may be
     another. ``locked``: the name of a document whose password is asked for ("" when that is over), and what was wrong
     with the last one. ``room``: how many characters of a document the model gets at once. ``others``: the documents
-    that the chat has already, by name."""
+    that the chat has already, by name. ``here`` is asked as reading begins: what is read for one chat is never put into
+    another, which may have a model of another company."""
 
     ready = Signal(object)
     refused = Signal(str)
@@ -77,9 +81,10 @@ class AttachingViewModel(QObject):
         pictures: PictureOpener,
         others: Callable[[], Awaitable[dict[str, str]]],
         sees: SeesPictures | None = None,
+        here: Callable[[], KeepElsewhere] = lambda: lambda _blocks: False,
     ) -> None:
         super().__init__()
-        self._sees = sees
+        self._sees, self._here = sees, here
         self._others = others
         self._names: dict[str, str] = {}
         self._pictures = pictures
@@ -94,7 +99,7 @@ class AttachingViewModel(QObject):
         """Read files; folders, devices and too large ones are refused by name."""
         if len(paths) > COUNT_LIMIT:
             self.refused.emit(f"At most {COUNT_LIMIT} files go with one message.")
-        self._bridge.spawn(self._files(paths[:COUNT_LIMIT]), name="read attachments")
+        self._bridge.spawn(self._files(paths[:COUNT_LIMIT], self._here()), name="read attachments")
 
     def begin(self) -> None:
         """Another chat is open: the names of the last one's documents are free in it."""
@@ -132,29 +137,34 @@ class AttachingViewModel(QObject):
                 self.locked.emit("", "")
                 self.reading.emit(next(reversed(self._work.values()), ""))
 
-    async def _files(self, paths: tuple[str, ...]) -> None:
+    async def _files(self, paths: tuple[str, ...], elsewhere: KeepElsewhere) -> None:
         """Two at a time, and told in their order."""
+        names = self._names
         for name, digest in (await self._others()).items():
-            self._names.setdefault(name, digest)
+            names.setdefault(name, digest)
         turns = asyncio.Semaphore(AT_ONCE)
-        works = [self._bridge.spawn(self._in_turn(turns, path), name="read an attachment") for path in paths]
+        works = [self._bridge.spawn(self._in_turn(turns, path, names), name="read an attachment") for path in paths]
         for work in works:
-            self._tell(await work)
+            self._tell(await work, elsewhere)
 
-    async def _in_turn(self, turns: asyncio.Semaphore, path: str) -> Sequence[Block] | KnownError:
+    async def _in_turn(
+        self, turns: asyncio.Semaphore, path: str, names: dict[str, str]
+    ) -> Sequence[Block] | KnownError:
         async with turns:
             try:
-                return await self._one(path)
+                return await self._one(path, names)
             except KnownError as error:
                 return error
 
-    def _tell(self, found: Sequence[Block] | KnownError) -> None:
+    def _tell(self, found: Sequence[Block] | KnownError, elsewhere: KeepElsewhere) -> None:
         if isinstance(found, KnownError):
             self.refused.emit(found.advice)
+        elif found and elsewhere(found):
+            self.refused.emit(ELSEWHERE)
         else:
             self.ready.emit(tuple(found))
 
-    async def _one(self, path: str) -> Sequence[Block]:
+    async def _one(self, path: str, names: dict[str, str]) -> Sequence[Block]:
         name = Path(path).name
         picture = await self._bridge.in_thread(read_picture, path)
         if picture is not None:
@@ -162,7 +172,7 @@ class AttachingViewModel(QObject):
         data = await self._bridge.in_thread(read_document, path)
         if data is None:
             return [await self._bridge.in_thread(read_attachment, path)]
-        return await self._waited_for(self._document(name, data), f"Reading {name}")
+        return await self._waited_for(self._document(name, data, names), f"Reading {name}")
 
     async def _picture(self, data: bytes, name: str) -> Sequence[Block]:
         made = await opened_picture(self._pictures, data, name)
@@ -174,9 +184,9 @@ class AttachingViewModel(QObject):
         await sees.learn()
         self.learned.emit()
 
-    async def _document(self, name: str, data: bytes) -> Sequence[Block]:
+    async def _document(self, name: str, data: bytes, names: dict[str, str]) -> Sequence[Block]:
         try:
-            return await self._documents.attach(name, data, self._room(), _BeingRead(self, name), self._names)
+            return await self._documents.attach(name, data, self._room(), _BeingRead(self, name), names)
         except KnownError as error:
             raise KnownError(f"“{name}” was not attached. {error}", next_step=error.next_step) from None
 
@@ -198,12 +208,12 @@ class AttachingViewModel(QObject):
 
     def image(self, encoded: Callable[[], bytes]) -> None:
         """Attach a pasted picture; ``encoded`` gives its bytes, in whatever format, and is called in a thread."""
-        self._bridge.spawn(self._image(encoded), name="read pasted picture")
+        self._bridge.spawn(self._image(encoded, self._here()), name="read pasted picture")
 
-    async def _image(self, encoded: Callable[[], bytes]) -> None:
+    async def _image(self, encoded: Callable[[], bytes], elsewhere: KeepElsewhere) -> None:
         try:
             data = await self._bridge.in_thread(encoded)
-            self._tell(await self._waited_for(self._picture(data, PASTED), "Opening the picture"))
+            self._tell(await self._waited_for(self._picture(data, PASTED), "Opening the picture"), elsewhere)
         except KnownError as error:
             self.refused.emit(error.advice)
 

@@ -6,6 +6,7 @@ again until it can, without another key.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
@@ -99,6 +100,11 @@ class Drafts(QObject):
     def written(self, thread_id: str) -> ComposerDraft:
         """The same, as far as it was shown."""
         return self._latest.get(thread_id, ComposerDraft())
+
+    def attach(self, thread_id: str, blocks: Sequence[Block]) -> None:
+        """One attachment more for what is written in a thread that was shown and is not any more."""
+        kept = self.written(thread_id)
+        self.keep(thread_id, ComposerDraft(kept.text, (*kept.attachments, *blocks)))
 
     async def edit(self, thread_id: str) -> Edit:
         """What is being said differently in a thread."""

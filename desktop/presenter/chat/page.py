@@ -16,6 +16,7 @@ from desktop.domain.approval.thread_modes import ThreadMode
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.messages import Block
 from desktop.domain.threads import ThreadRecord
+from desktop.presenter.chat.attaching import KeepElsewhere
 from desktop.presenter.chat.drafts import ComposerDraft, Edit
 from desktop.presenter.chat.open_thread import OpenThread
 from desktop.presenter.common.exporting import write_bytes
@@ -98,6 +99,18 @@ class ChatViewModel(OpenThread):
         if text.strip() or attachments:
             said = ComposerDraft(text, attachments)
             self._spawn(self._send(self._thread_id, self._opening, said, self.chosen_mode), "send message")
+
+    def draft_here(self) -> KeepElsewhere:
+        """What keeps an attachment that is still being read with what is written here, once another chat is open."""
+        opening, thread_id = self._opening, self._thread_id
+
+        def keep(blocks: Sequence[Block]) -> bool:
+            made = self._made[1] if not thread_id and self._made[0] == opening else thread_id
+            if made != self._thread_id:
+                self.drafts.attach(made, blocks)
+            return made != self._thread_id
+
+        return keep
 
     def write_to(self, address: str, text: str) -> None:
         """Say something to a persistent agent that works on a skill in this thread."""
