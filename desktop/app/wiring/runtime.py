@@ -68,6 +68,7 @@ from desktop.services.local_servers.service import Around, LocalServerService
 from desktop.services.projects.instructions import ProjectInstructions
 from desktop.services.projects.service import ProjectService
 from desktop.services.projects.telling import FolderTexts
+from desktop.services.projects.writing import AgentsWriting
 from desktop.services.schedules.registering import ScheduleCreate, SkillRegister
 from desktop.services.schedules.service import JobService, JobSurroundings
 from desktop.services.skills.world import SkillWorld
@@ -292,7 +293,7 @@ async def _services(
         windows=known_windows,
         token_scales=scales,
         models=models,
-        local_servers=_local_servers(home, settings, models, redactor, owner),
+        local_servers=_local_servers(home, settings, models, redactor, owner, AgentsWriting(projects, boundary.files)),
         skills=skills,
         gate=gate,
         askers=askers,
@@ -316,17 +317,16 @@ async def _services(
 
 
 def _local_servers(
-    home: Path, settings: SettingsService, models: ModelServices, redactor: SecretRedactor, owner: TaskOwner
+    home: Path,
+    settings: SettingsService,
+    models: ModelServices,
+    redactor: SecretRedactor,
+    owner: TaskOwner,
+    agents_write: AgentsWriting,
 ) -> LocalServerService:
     """Model servers that a person has us start."""
-    around = Around(
-        logs=home / "logs",
-        answering=models.catalogue.answering,
-        places=models.connections,
-        redact=redactor.redact_text,
-        host=lambda: os.environ,
-        spawn=owner.spawn,
-    )
+    asked, places = models.catalogue.answering, models.connections
+    around = Around(home / "logs", asked, places, redactor.redact_text, lambda: os.environ, agents_write, owner.spawn)
     return LocalServerService(settings, around)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
 import stat
@@ -116,7 +117,8 @@ async def opened_pictures(opener: PictureOpener, blocks: Sequence[Block]) -> tup
     found: list[Block] = []
     for block in blocks:
         if isinstance(block, ImageBlock) and not block.width:
-            found.append(await opened_picture(opener, base64.b64decode(block.data), block.name))
+            data = await asyncio.to_thread(base64.b64decode, block.data)
+            found.append(await opened_picture(opener, data, block.name))
         else:
             found.append(block)
     return tuple(found)

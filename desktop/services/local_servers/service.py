@@ -26,6 +26,7 @@ from desktop.settings import SettingsService
 
 LOG_SHOWN = 20_000
 LAST_WORDS = 1_500
+AGENTS_WRITE = "Your agents may change this program: have a look at it before you start it."
 LOOK_S = 0.15
 SLOW_S = 1.0
 """Between looks at a server that takes longer."""
@@ -53,6 +54,8 @@ class Around:
     """Takes secrets out of a text."""
     host: Callable[[], Mapping[str, str]]
     """The app's own environment."""
+    agents_write: Callable[[str], Awaitable[bool]]
+    """Whether agents may change a file."""
     spawn: Callable[..., asyncio.Task[Any]]
     """Starts a task that is owned."""
     ports: Mapping[StartKind, int] = field(default_factory=lambda: server_programs.USUAL_PORTS)
@@ -109,7 +112,11 @@ class LocalServerService:
             raise KnownError("Its program is not on this computer any more.", code="models.program")
         wants_file = choice.kind == "llamacpp" and bool(choice.file)
         file = await self.describe(choice.file) if wants_file else None
-        return await asyncio.to_thread(server_programs.plan, choice, program, file, self._around.ports[choice.kind])
+        port = self._around.ports[choice.kind]
+        plan = await asyncio.to_thread(server_programs.plan, choice, program, file, port)
+        if await self._around.agents_write(program):
+            return replace(plan, note=f"{AGENTS_WRITE} {plan.note}".strip())
+        return plan
 
     async def log(self, kind: StartKind) -> str:
         """The end of what a server wrote, without secrets."""
@@ -176,6 +183,11 @@ class LocalServerService:
             raise KnownError(
                 f"It was not started with Assent: the program here now is {program or 'gone'}, and you agreed to "
                 f"{saved.program or 'none yet'}. Start it once by hand."
+            )
+        if await self._around.agents_write(program):
+            raise KnownError(
+                f"It was not started with Assent: your agents may change its program, {program}, so that nobody has "
+                "seen what would run. Start it by hand."
             )
         plan = await self.plan(self.choice(kind))
         now, agreed = plan.choice.sees_with, getattr(saved, "sees_with", "")

@@ -75,6 +75,8 @@ class Place:
         self.folder, self.settings, self.models, self.port = folder, settings, models, port
         self.owner = TaskOwner()
         self.host: dict[str, str] = {"PATH": str(folder / "bin"), "HOME": str(folder), "OPENAI_API_KEY": SECRET}
+        self.changeable: set[str] = set()
+        """Programs that agents may change."""
         self.service = LocalServerService(settings, self._around())
 
     def _around(self) -> Around:
@@ -84,12 +86,16 @@ class Place:
             places=self.models.connections,
             redact=lambda said: said.replace(SECRET, "[masked]"),
             host=self._host,
+            agents_write=self._agents_write,
             spawn=self.owner.spawn,
             ports={"llamacpp": self.port, "ollama": self.port},
         )
 
     def _host(self) -> Mapping[str, str]:
         return self.host
+
+    async def _agents_write(self, path: str) -> bool:
+        return path in self.changeable
 
     @property
     def state(self) -> ServerState:

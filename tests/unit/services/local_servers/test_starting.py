@@ -311,3 +311,17 @@ async def test_nothing_begins_once_the_app_ends_or_it_was_stopped(here: Place) -
     await here.service.begin()
     assert here.state.phase == "idle"
     assert not is_open(here.port)
+
+
+async def test_a_program_that_agents_may_change_is_said_and_no_start_of_the_app_starts_it(here: Place) -> None:
+    here.changeable.add(str(here.folder / "bin" / "llama-server"))
+    plan = await here.started(with_app=True)
+    assert plan.note == "Your agents may change this program: have a look at it before you start it."
+    await here.until_phase("running")
+    await here.end()
+    again = Place(here.folder, here.settings, here.models, here.port)
+    again.changeable = here.changeable
+    await again.service.begin()
+    assert again.state.phase == "failed"
+    assert "your agents may change its program" in again.state.problem
+    assert not is_open(here.port)
