@@ -298,12 +298,19 @@ def media_from_plain(plain: Any, *, kept: bool = False) -> tuple[MediaBlock, ...
     believed that a picture was made anew."""
     found = [block_from_plain(one) for one in plain if isinstance(one, Mapping)] if isinstance(plain, list) else []
     media = tuple(block for block in found if isinstance(block, ImageBlock | AudioBlock))
-    return media if kept else tuple(as_it_came(block) for block in media)
+    return media if kept else _as_they_came(media)
 
 
 def as_it_came(block: Block) -> Any:
-    """A block that somebody else wrote: nothing that it says of having been made anew counts."""
+    """A block that somebody else wrote: nothing that it says of having been made anew counts, also of what is in it."""
+    if isinstance(block, ToolResultBlock):
+        return replace(block, media=_as_they_came(block.media if isinstance(block.media, tuple) else ()))
     return replace(block, width=0, height=0, notes="") if isinstance(block, ImageBlock) else block
+
+
+def _as_they_came(media: Sequence[MediaBlock]) -> tuple[MediaBlock, ...]:
+    told = (one for one in media if all(isinstance(text, str) for text in (one.media_type, one.data, one.name)))
+    return tuple(as_it_came(one) for one in told)
 
 
 def apart(results: Sequence[ToolResultBlock]) -> list[Block]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from desktop.agents.skill.history import messages_from_plain
 from desktop.domain.files.pictures import KEPT, NO_ROOM, PictureFit, PictureRefused
 from desktop.domain.messages import (
     Block,
@@ -155,3 +156,23 @@ async def test_one_that_the_disk_had_no_room_for_is_opened_in_the_next_round() -
     assert "no room" in str((await sender.look(messages, SEES, USUAL)).sent(little(1)))
     opener.full = False
     assert isinstance((await sender.look(messages, SEES, USUAL)).sent(little(1)), ImageBlock)
+
+
+@pytest.mark.parametrize("width", [9, True, "wide", 1e9])
+def test_nor_of_what_stands_in_a_result_that_a_skill_tells(width: object) -> None:
+    shot = {**to_plain(made("shot")), "width": width}
+    odd = [{**shot, "data": 5}, {**shot, "media_type": None}, {"kind": "audio", "media_type": "audio/wav", "data": []}]
+    result = {**to_plain(ToolResultBlock("c1", "shoot", "Done.")), "media": [shot, *odd]}
+    (message,) = messages_from_plain([{"role": "tool", "blocks": [result]}])
+    (told,) = message.blocks
+    assert isinstance(told, ToolResultBlock)
+    assert [(one.name, one.width) for one in told.media if isinstance(one, ImageBlock)] == [("shot", 0)]
+    assert len(told.media) == 1
+    assert media_from_plain([shot, *odd]) == told.media
+
+
+@pytest.mark.parametrize("media", [0, 7, "shots", {"kind": "image"}, None])
+async def test_media_that_are_no_list_are_none(media: object) -> None:
+    result = {**to_plain(ToolResultBlock("c1", "shoot", "Done.")), "media": media}
+    messages = messages_from_plain([{"role": "tool", "blocks": [result]}])
+    assert await told(messages, USUAL) == ([], "Done.")
