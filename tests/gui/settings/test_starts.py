@@ -146,3 +146,17 @@ def test_a_start_and_an_end_have_the_models_looked_for_again(shown: Shown) -> No
 def test_every_button_names_its_server(shown: Shown) -> None:
     names = [button.accessibleName() for button in (shown.row.start, shown.row.stop, shown.row.log)]
     assert names == ["Start it: llama.cpp", "Stop: llama.cpp", "What it wrote: llama.cpp"]
+
+
+def test_the_command_is_in_sight_however_low_the_window_is(shown: Shown) -> None:
+    shown.page.resize(700, 420)
+    dialog = shown.opened()
+    shown.starts.choose(file=FILE.path)
+    spin()
+    dialog.resized()
+    spin()
+    start, command = dialog.buttons["start"], dialog.command
+    assert start.isEnabled()
+    assert command.toPlainText() == COMMAND
+    assert not dialog.scroller.isAncestorOf(command)
+    assert command.visibleRegion().boundingRect().height() >= command.fontMetrics().height()

@@ -56,14 +56,17 @@ class StartDialog(ScrolledDialog):
         self.with_app.toggled.connect(lambda on: starts.choose(with_app=on))
         column.addWidget(self.leave)
         column.addWidget(self.with_app)
-        column.addWidget(Text(COMMAND, "caption", "2"))
+        column.addStretch(1)
         self.command = MonoView(COMMAND, rows=4, wrap=True)
         frame = pane("card")
         Column(frame, margins=1, spacing=0).addWidget(self.command)
-        column.addWidget(frame)
         self.note = Notice("info")
-        column.addWidget(self.note)
-        column.addStretch(1)
+        for below in (
+            Text(COMMAND, "caption", "2"),
+            frame,
+            self.note,
+        ):  # what is agreed to is never scrolled out of sight
+            self.body.addWidget(below)
         self.buttons["start"].setEnabled(False)
         starts.planned.connect(self.refresh)
         starts.open(kind)
