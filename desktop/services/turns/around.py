@@ -18,7 +18,16 @@ from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.turn import TurnInput, after_failure
 from desktop.domain.errors import AssentError, CancellationError, KnownError, ToolAborted, ValidationFailure, first_of
 from desktop.domain.ids import new_id
-from desktop.domain.messages import Block, ChatMessage, ImageBlock, TextBlock, ToolCallBlock, Usage, to_plain
+from desktop.domain.messages import (
+    Block,
+    ChatMessage,
+    MediaBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    Usage,
+    to_plain,
+)
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import CallContext, CallRequest, Invocation
@@ -174,8 +183,8 @@ async def served_call(
     above = chain[:-1] if chain[-1:] == (side.skill.name,) else chain
     caller = Caller("native", above, side.allowed)
     block = ToolCallBlock(new_id(), side.skill.name, arguments)
-    pictures = any(isinstance(block, ImageBlock) for one in messages for block in one.blocks)
-    said = await asyncio.to_thread(_conversation, messages) if pictures else _conversation(messages)
+    heavy = any(_has_media(block) for one in messages for block in one.blocks)
+    said = await asyncio.to_thread(conversation, messages) if heavy else conversation(messages)
     return CallContext(
         meta=root.meta,
         tool=side.skill.name,
@@ -190,15 +199,27 @@ async def served_call(
     )
 
 
-def _conversation(messages: Sequence[ChatMessage]) -> str:
-    """All that was said. Pictures stand by their digest: they are megabytes, and nobody reads them here."""
+def conversation(messages: Sequence[ChatMessage]) -> str:
+    """All that was said. Pictures and sounds, also of results, stand by their digest: they are megabytes, and nobody
+    reads them here."""
+    plain = [[one.role, [to_plain(_by_digest(block)) for block in one.blocks]] for one in messages]
+    return json.dumps(plain, default=str)
 
-    def plain(block: Block) -> object:
-        if not isinstance(block, ImageBlock):
-            return to_plain(block)
-        return to_plain(replace(block, data=hashlib.sha256(block.data.encode()).hexdigest()))
 
-    return json.dumps([[one.role, [plain(each) for each in one.blocks]] for one in messages], default=str)
+def _has_media(block: Block) -> bool:
+    return isinstance(block, MediaBlock) or (isinstance(block, ToolResultBlock) and bool(block.media))
+
+
+def _by_digest(block: Block) -> Block:
+    if isinstance(block, MediaBlock):
+        return _short(block)
+    if isinstance(block, ToolResultBlock) and block.media:
+        return replace(block, media=tuple(map(_short, block.media)))
+    return block
+
+
+def _short(one: MediaBlock) -> MediaBlock:
+    return replace(one, data=hashlib.sha256(one.data.encode()).hexdigest())
 
 
 def _alike(one: ToolResult, other: ToolResult) -> bool:
