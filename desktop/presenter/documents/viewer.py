@@ -127,7 +127,7 @@ class DocumentViewModel(QObject):
             if self._thread() != thread_id:
                 return
             self._forget_search()
-            self._block = block
+            self._block, self._claim, self._row = block, claim, row
             names = block.names.split("\n")
             number = names.index(sheet) + 1 if sheet and sheet in names else part or 1
             self.opened.emit()

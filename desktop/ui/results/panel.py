@@ -168,7 +168,7 @@ class ResultPanel(QFrame):
             return  # what is there stays until the other is
         elif now.view == "page":
             self._show_page(now)
-        elif now.text != before.text or now.view != before.view or now.number != before.number:
+        elif _said(now) != _said(before):
             self._show_text(now)
         self._before = now
 
@@ -229,9 +229,9 @@ class ResultPanel(QFrame):
     def _ask_where(self, name: str, data: object) -> None:
         dialog = FileDialog(self, "Save this version")
         dialog.setAcceptMode(FileDialog.AcceptMode.AcceptSave)
-        ending = name.rpartition(".")[2] if "." in name else ""
-        dialog.setDefaultSuffix(ending)
-        dialog.selectFile(file_name(name))
+        name = file_name(name)
+        dialog.setDefaultSuffix(name.rpartition(".")[2] if "." in name else "")
+        dialog.selectFile(name)
         dialog.fileSelected.connect(lambda path: self.save.emit(path, data))
         dialog.open()
 
@@ -385,6 +385,11 @@ def language_of(now: ShownResult) -> str:
 def file_name(name: str) -> str:
     """A name as a file can be called: no path, and nothing that cannot be seen."""
     return "".join(c for c in name if c.isprintable() and c not in '/\\:*?"<>|').strip(". ")[:120] or "result"
+
+
+def _said(now: ShownResult) -> tuple[object, ...]:
+    """What a text, or what became other, is made of."""
+    return now.key, now.number, now.view, now.text, now.before
 
 
 def _rows(now: ShownResult) -> Callable[[], object]:

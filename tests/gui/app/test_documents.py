@@ -125,7 +125,7 @@ async def test_documents_of_one_name_are_told_apart_and_the_same_one_keeps_its_n
     app = await start([{"text": "Seen."}])
     for folder in "abc":
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "report.pdf").write_bytes(pdf([drawn(f"In {folder}.")]))
+        (tmp_path / folder / "report.pdf").write_bytes(pdf([drawn(f"Rod {folder}: the guide rod is bent by 4 mm.")]))
     first, second, third = (str(tmp_path / folder / "report.pdf") for folder in "abc")
     app.models.attaching.files((first, second))
     await app.until(lambda: len(app.composer.attachments) == 2, "both as chips")
@@ -140,10 +140,12 @@ async def test_documents_of_one_name_are_told_apart_and_the_same_one_keeps_its_n
     app.models.attaching.files((third,))
     await app.until(lambda: [block.name for block in app.composer.attachments] == ["report-3.pdf"], "a third one")
     document = app.models.document
-    for block, words in ((one, "In a."), (other, "In b.")):
+    claim = "\nThe guide rod is bent by 4 mm"
+    for block, words, says in ((one, "Rod a", claim), (other, "Rod b", "")):
         document.set_view("text")
-        app.page.pane.transcript.link_activated.emit(f"document:{block.name} p. 1")
+        app.page.pane.transcript.link_activated.emit(f"document:{block.name} p. 1{says}")
         await app.until(lambda words=words: words in document.shown.text, f"{block.name} is what it was")
+        assert bool(document.shown.stretches) == bool(says), "what is marked is what was said of this document"
 
 
 @pytest.mark.spec("R-DOC-1")

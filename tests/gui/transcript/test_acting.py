@@ -3,6 +3,7 @@
 import base64
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,7 @@ from desktop.presenter.transcript.items import (
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
 from desktop.ui.transcript.overlays import MESSAGE_ACTIONS, UNPIN
+from desktop.ui.transcript.pieces.base import Spot
 from desktop.ui.transcript.pieces.preview import PreviewLine, preview_of
 from desktop.ui.transcript.pieces.tool_card import FOLDED, ToolCard
 from tests.gui.transcript import scenes
@@ -315,6 +317,25 @@ def test_a_link_is_only_told_never_opened(view: TranscriptView) -> None:
     QTest.mouseClick(view.viewport(), LEFT, pos=middle(view, "m1", "not"))
     QTest.mouseClick(view.viewport(), LEFT, pos=middle(view, "m1", "js"))
     assert links == ["https://example.org/x"]
+
+
+@pytest.mark.spec("R-UI-9")
+def test_where_links_are_is_found_out_once_and_anew_where_the_text_flows_otherwise(view: TranscriptView) -> None:
+    view.set_items((said(1, "Some words before it. " * 4 + "It is [there](https://example.org/x)."),))
+
+    def links() -> Sequence[Spot]:
+        (found,) = [piece.spots() for piece, _, _ in view.page.messages[0].pieces() if piece.spots()]
+        return found
+
+    wide = links()
+    assert links() is wide, "each movement of the pointer asks"
+    view.resize(420, 600)
+    spin(50)
+    assert links()[0].rect != wide[0].rect
+    told: list[str] = []
+    view.link_activated.connect(told.append)
+    press(view, "link")
+    assert told == ["https://example.org/x"]
 
 
 @pytest.mark.spec("R-UI-9")

@@ -140,6 +140,7 @@ class TextPiece(BlockPiece):
         "_references",
         "_runs",
         "_shared",
+        "_spots",
         "open",
     )
 
@@ -152,6 +153,7 @@ class TextPiece(BlockPiece):
         self._runs: tuple[TextRun, ...] = ()
         self._drawings: list[tuple[int, Formula]] = []
         self._chips: list[tuple[int, Citation]] = []
+        self._spots: list[Spot] | None = None
         self.open = False
         self._shared = 0
 
@@ -181,6 +183,7 @@ class TextPiece(BlockPiece):
         self.height = box.height
         self.glue = glue
         self._shared = self._shared_above(look, before)
+        self._spots = None
 
     def _quoted(self) -> bool:
         return any(kind == "quote" for kind, _ in self.block.path)
@@ -248,13 +251,14 @@ class TextPiece(BlockPiece):
         canvas.painter.drawImage(target, formula.image(look.color("text"), scale, canvas.ratio))
 
     def spots(self) -> Sequence[Spot]:
-        found = []
-        for index, run in enumerate(self._runs):
-            if run.href:
-                label = self.text[run.start : run.end]
-                rect = self._rect(run.start, run.end)
-                found.append(Spot("link", f"{self.key}/link{index}", rect, label, self._leads(run), "link"))
-        return found
+        if self._spots is None:  # each movement of the pointer asks
+            self._spots = []
+            for index, run in enumerate(self._runs):
+                if run.href:
+                    label = self.text[run.start : run.end]
+                    rect = self._rect(run.start, run.end)
+                    self._spots.append(Spot("link", f"{self.key}/link{index}", rect, label, self._leads(run), "link"))
+        return self._spots
 
     def _rect(self, start: int, end: int) -> QRectF:
         """The rectangle around a stretch of text; where it breaks, around the rest of its first line."""
