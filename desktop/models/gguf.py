@@ -29,6 +29,8 @@ class _Odd(Exception):
 def read_model_file(path: str) -> ModelFile:
     """What the file says of itself. Raises KnownError with what is wrong about choosing it."""
     name = os.path.basename(path)
+    if not _is_text(path):
+        raise _refused("The file's name is no text that could be kept. Rename it, then choose it again.")
     part = _PART.search(name)
     if part is not None and part[1] != "00001":
         raise _refused(f"{name} is a later part of a model in {int(part[2])} files. Choose the first one.")
@@ -123,8 +125,17 @@ def _eyes(path: str) -> str:
             names = [entry.name for entry, _ in zip(entries, range(BESIDE_MAX), strict=False)]
     except OSError:
         return ""
-    own = [n for n in names if n.lower().endswith(".gguf") and n.lower().startswith("mmproj")]
+    own = [n for n in names if n.lower().endswith(".gguf") and n.lower().startswith("mmproj") and _is_text(n)]
     return os.path.join(folder, own[0]) if len(own) == 1 else ""
+
+
+def _is_text(path: str) -> bool:
+    """Whether it has no bytes that are not UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _refused(sentence: str) -> KnownError:

@@ -95,3 +95,10 @@ def test_a_pipe_to_which_nobody_writes_is_not_waited_for(tmp_path: Path) -> None
     for path in (str(tmp_path / "pipe.gguf"), "no\0path.gguf"):
         with pytest.raises(KnownError, match="not a whole model file"):
             read_model_file(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of bytes")
+def test_a_name_that_no_setting_could_keep_is_said(tmp_path: Path) -> None:
+    os.rename(written(tmp_path, head(LLAMA)), os.fsencode(tmp_path / "odd") + b"\xff.gguf")
+    with pytest.raises(KnownError, match="Rename it"):
+        read_model_file(str(tmp_path / "odd\udcff.gguf"))
