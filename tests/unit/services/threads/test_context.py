@@ -97,6 +97,22 @@ async def test_what_no_longer_fits_is_summarised_once_and_the_transcript_stays(t
         assert [m.text.split()[1] for m in shown if m.role == "user"] == ["0", "1", "2", "3", "4"]
 
 
+async def test_a_person_who_asks_for_a_summary_gets_one_before_the_next_request_and_no_second(tmp_path: Path) -> None:
+    async with chat(tmp_path, lambda r: says("They spoke of boats." if is_summary(r) else "Yes."), allowed=False) as c:
+        thread_id, other = await c.world.thread(), await c.world.thread()
+        await c.talk(thread_id, *(f"question {n}" for n in range(6)))
+        await c.context.sum_up(thread_id)
+        await c.talk(other, "elsewhere")
+        assert not c.summaries, "another chat's next request is its own"
+        await c.talk(thread_id, "question 6")
+        assert len(c.summaries) == 1
+        assert "They spoke of boats." in c.asked[-1].messages[0].text
+        assert "question 0" not in "".join(message.text for message in c.asked[-1].messages)
+        assert c.asked[-1].messages[-1].text == "question 6"
+        await c.talk(thread_id, "question 7")
+        assert len(c.summaries) == 1
+
+
 @pytest.mark.spec("S-CTX-2")
 async def test_a_later_summary_brings_the_earlier_up_to_date_and_counts_in_the_threads_tokens(tmp_path: Path) -> None:
     async with chat(tmp_path) as c:
