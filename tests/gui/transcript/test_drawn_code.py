@@ -1,8 +1,11 @@
 """A fence that can be drawn is shown as its drawing, and as its text when a person wants that or nothing draws it."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -10,6 +13,7 @@ from desktop.domain.fences.drawing import Drawing, DrawingKind, Label, Shape, Un
 from desktop.presenter.transcript.items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
+from desktop.ui.transcript.drawings.shown import KEPT_POINTS, FenceDrawings
 from desktop.ui.transcript.pieces.base import Spot
 from desktop.ui.transcript.pieces.code import CodePiece
 from tests.gui.transcript.conftest import said, until
@@ -180,3 +184,24 @@ def test_a_drawing_of_another_theme_is_painted_anew(view: TranscriptView, theme:
     assert until(lambda: has_colour(view, theme, "admin"))
     theme.set_choice("dark")
     assert until(lambda: has_colour(view, theme, "admin"))
+
+
+def test_large_drawings_in_sight_together_are_each_painted_once(theme: Theme) -> None:
+    """Each as large as is painted at all: together more than are kept."""
+    jobs: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
+    drawings = FenceDrawings(lambda work, done: jobs.append((work, done)))
+    large, painted = Drawing(13_000, 700, ()), 0
+
+    def seen() -> list[QImage | None]:
+        return [drawings.picture(key, large, theme, 1.0, 2.0) for key in ("one", "two", "three")]
+
+    seen()
+    while jobs and painted < 9:
+        work, done = jobs.pop(0)
+        done(work())
+        painted += 1
+        seen()
+    assert painted == 3
+    sizes = [image.width() * image.height() for image in seen() if image is not None]
+    assert len(sizes) == 3
+    assert sum(sizes) < KEPT_POINTS * 1.1

@@ -35,10 +35,15 @@ class PaintLook:
         return cls(name, colors, tuple(theme.families()))
 
 
-def paint(drawing: Drawing, look: PaintLook, scale: float, ratio: float) -> QImage:
-    """The picture, ``scale`` times as large, for a screen with so many points a pixel."""
-    points = drawing.width * drawing.height * (scale * ratio) ** 2
-    finest = scale * ratio * min(1.0, (PIXELS / points) ** 0.5 if points else 1.0)
+def points_of(drawing: Drawing, scale: float, ratio: float) -> float:
+    """Points of its picture, ``scale`` times as large, for a screen with so many points a pixel."""
+    return drawing.width * drawing.height * (scale * ratio) ** 2
+
+
+def paint(drawing: Drawing, look: PaintLook, scale: float, ratio: float, most: int = PIXELS) -> QImage:
+    """The picture, with ``most`` points."""
+    points = points_of(drawing, scale, ratio)
+    finest = scale * ratio * min(1.0, (most / points) ** 0.5 if points else 1.0)
     wide, high = max(1, round(drawing.width * finest)), max(1, round(drawing.height * finest))
     image = QImage(wide, high, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(0)

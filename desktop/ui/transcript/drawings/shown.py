@@ -14,7 +14,7 @@ from PySide6.QtGui import QImage
 from desktop.domain.fences.drawing import Drawing, DrawingKind, Undrawn
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.colours.finished import CodeBlock
-from desktop.ui.transcript.drawings.painting import PaintLook, paint
+from desktop.ui.transcript.drawings.painting import PIXELS, PaintLook, paint, points_of
 
 DRAWN: dict[str, DrawingKind] = {
     "mermaid": "diagram",
@@ -28,6 +28,10 @@ DRAWN: dict[str, DrawingKind] = {
 """What a fence of this name is drawn as."""
 KEPT_POINTS = 40_000_000
 """Points of painted pictures that are kept."""
+COARSE = 1_000_000
+"""Points of a picture where others that are in sight have taken all of those."""
+LATELY = 2.0
+"""A picture that was asked for so many seconds before another one is not in sight with it."""
 BUDGET = 0.003
 """Seconds of one go."""
 TOGETHER = 30
@@ -57,7 +61,10 @@ class FenceDrawings(QObject):
         self._blocks: dict[str, WeakSet[CodeBlock]] = {}
         self._as_text: set[str] = set()
         self._pictures: OrderedDict[tuple[str, str, float, float], QImage] = OrderedDict()
-        self._painting: set[tuple[str, str, float, float]] = set()
+        self._painting: dict[tuple[str, str, float, float], int] = {}
+        """Those that are being painted, with their points."""
+        self._asked: dict[tuple[str, str, float, float], float] = {}
+        """When each was asked for last."""
         self._late: set[CodeBlock] = set()
         self._timer = QTimer(self, singleShot=True, interval=TOGETHER)
         self._timer.timeout.connect(self._tell)
@@ -93,21 +100,29 @@ class FenceDrawings(QObject):
         """A painted drawing; None while it is being painted."""
         wanted = (key, f"{theme.mode} {theme.hex('text')} {theme.hex('border')}", round(scale, 4), ratio)
         found = self._pictures.get(wanted)
+        self._asked[wanted] = now = time.monotonic()
         if found is not None:
             self._pictures.move_to_end(wanted)
         elif wanted not in self._painting:
-            self._painting.add(wanted)
+            in_sight = sum(_points(one) for key, one in self._pictures.items() if now - self._asked[key] < LATELY)
+            room = max(COARSE, min(PIXELS, KEPT_POINTS - in_sight - sum(self._painting.values())))
+            self._painting[wanted] = min(room, round(points_of(drawing, scale, ratio)))
             look = PaintLook.of(theme)
-            self._run(lambda: paint(drawing, look, scale, ratio), lambda image: self._keep(wanted, image))
+            self._run(lambda: paint(drawing, look, scale, ratio, room), lambda image: self._keep(wanted, image))
         return found
 
     def _keep(self, wanted: tuple[str, str, float, float], image: Any) -> None:
-        self._painting.discard(wanted)
+        """What is in sight is not given up for others that are: they would take each other's room for ever."""
+        self._painting.pop(wanted, None)
         if not isinstance(image, QImage):
             return
         self._pictures[wanted] = image
-        while len(self._pictures) > 1 and sum(_points(one) for one in self._pictures.values()) > KEPT_POINTS:
-            self._pictures.popitem(last=False)
+        held, seen = sum(map(_points, self._pictures.values())), self._asked[wanted]
+        for key, one in list(self._pictures.items()):
+            if held > KEPT_POINTS and seen - self._asked[key] > LATELY:
+                held -= _points(one)
+                del self._pictures[key]
+        self._asked = {key: at for key, at in self._asked.items() if key in self._pictures or key in self._painting}
         self.painted.emit()
 
     def _arrived(self, key: str, drawing: Drawing | Undrawn) -> None:
