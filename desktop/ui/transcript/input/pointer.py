@@ -14,9 +14,9 @@ from desktop.ui.transcript.selection import Place, word_around
 from desktop.ui.transcript.surface import Surface
 
 EDGE_TICK = 16
+"""Milliseconds between two steps while a selection is dragged over the edge."""
 LONGEST_TIP = 200
 """Characters of a tip; a screen reader is given all."""
-"""Milliseconds between two steps while a selection is dragged over the edge."""
 
 
 class Pointer(QObject):
