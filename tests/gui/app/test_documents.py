@@ -209,14 +209,14 @@ async def test_a_password_is_asked_for_beside_the_message_and_again_after_a_rest
 @pytest.mark.spec("R-DOC-1")
 async def test_what_is_read_for_one_chat_is_never_put_into_another(start, tmp_path):
     app = await start([{"text": "ok"}])
+    (tmp_path / "secret.pdf").write_bytes(locked_pdf("hush", "sesame-0815"))
+    app.models.attaching.files((str(tmp_path / "secret.pdf"),))
+    bar = app.composer.locked
+    await app.until(bar.isVisible, "the question for its password, in a chat that is no thread yet")
     app.say("One.")
     await app.answered("ok")
     first = app.models.chat.thread_id
     app.composer.text.setPlainText("What is in it?")
-    (tmp_path / "secret.pdf").write_bytes(locked_pdf("hush", "sesame-0815"))
-    app.models.attaching.files((str(tmp_path / "secret.pdf"),))
-    bar = app.composer.locked
-    await app.until(bar.isVisible, "the question for its password")
     app.page.new_chat()
     await app.until(lambda: app.models.chat.thread_id == "" and not app.composer.text.toPlainText(), "another chat")
     bar.field.setText("sesame-0815")
