@@ -131,6 +131,9 @@ _FONTS = {
 _EXECUTABLE, _SHARED, _WRITABLE, _ANONYMOUS = 4, 1, 2, 0x20
 _WATCHED = {"mmap": ((2, _EXECUTABLE), (3, _SHARED)), "mprotect": ((2, _EXECUTABLE),)}
 """Bits of an argument that are refused: memory that is executable, and memory that is shared, which no limit counts."""
+_HANDLED = (0, 1, 2, 3, 1030)
+"""What ``fcntl`` may do: copy a handle, read and set whether it outlives the process, tell how it was opened. Others of
+it have the kernel send any signal to any process of this person when something comes on a pipe."""
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 _LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
@@ -169,6 +172,9 @@ def _refused(name: str, *, files: bool) -> list[Step]:
         return [_argument(0), (_ANY_BIT, 1, 0, _AS_A_THREAD), (_RETURN, 0, 0, _DENY)]
     if name == "openat":
         return [_argument(2), (_ANY_BIT, 0, 1, _WRITES), (_RETURN, 0, 0, _DENY)]
+    if name == "fcntl":
+        known = [(_EQUAL, len(_HANDLED) - at, 0, command) for at, command in enumerate(_HANDLED)]
+        return [_argument(1), *known, (_RETURN, 0, 0, _DENY)]
     watched = _WATCHED.get(name, ())
     body: list[Step] = []
     if name == "mmap" and files:  # a file that is only read may be shared memory; anything else may not

@@ -4,6 +4,7 @@ Started with what the host is started with. It prints what each attempt got, or 
 """
 
 import ctypes
+import fcntl
 import json
 import mmap
 import os
@@ -54,6 +55,10 @@ ATTEMPTS = {
     "a process": lambda: subprocess.run(["true"], check=True),
     "a copy of itself": os.fork,
     "a signal": lambda: os.kill(os.getppid(), 0),
+    "a signal when something comes": lambda: fcntl.fcntl(PIPE, fcntl.F_SETOWN, os.getppid()),
+    "which signal that is": lambda: fcntl.fcntl(PIPE, fcntl.F_SETSIG, 9),
+    "that it comes at all": lambda: fcntl.fcntl(PIPE, fcntl.F_SETFL, fcntl.FASYNC),
+    "a lock of the person's files": lambda: fcntl.flock(PIPE, fcntl.LOCK_EX),
     "a program": lambda: os.execv("/bin/true", ["true"]),
     "memory that is shared": lambda: mmap.mmap(-1, 4096, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS),
     "memory that is run": lambda: mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, 1 | 4),
@@ -61,6 +66,7 @@ ATTEMPTS = {
     "clone3": lambda: called(435, 0, 0),
     "another process's memory": lambda: Path(f"/proc/{os.getppid()}/environ").read_bytes(),
 }
+PIPE = os.pipe()[0]
 CLONE = 56 if os.uname().machine == "x86_64" else 220
 
 held = shut_in(LAUNCHER, STRICT, bounds=("FSIZE",), reading=(READING, [*places(), str(FONTS)]))

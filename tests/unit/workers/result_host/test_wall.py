@@ -45,7 +45,7 @@ async def test_it_reads_fonts_and_starts_threads_and_nothing_else(tmp_path: Path
     assert got.pop("a thread") == "it got 'it ran'"
     assert got.pop("a font") == ("it got True" if readable else "refused, 1")
     assert {name: what for name, what in got.items() if not str(what).startswith("refused")} == {}
-    assert len(got) == 18
+    assert len(got) == 22
     assert [path.name for path in tmp_path.iterdir()] == ["secret.txt"]
 
 
