@@ -10,7 +10,7 @@ import asyncio
 import base64
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from desktop.domain.text.passages import occurrences
@@ -43,11 +43,10 @@ class DocumentHost:
 
     async def about(self, call: WorkerCall) -> Mapping[str, Any]:
         """Opens the document; what kind it is and what it has."""
-        with self._working():
-            async with self._turn:
-                self._document = None
-                name, password = str(call.params.get("name", "")), str(call.params.get("password", ""))
-                document = self._document = opened(self._data, name, password)
+        async with self._working():
+            self._document = None
+            name, password = str(call.params.get("name", "")), str(call.params.get("password", ""))
+            document = self._document = opened(self._data, name, password)
         return {
             "kind": document.kind,
             "unit": document.unit,
@@ -63,20 +62,18 @@ class DocumentHost:
         value says where it stopped."""
         first, last = int(call.params["first"]), int(call.params["last"])
         line, room = max(1, int(call.params.get("line", 1))), min(int(call.params["room"]), limits.ROOM)
-        with self._working():
-            async with self._turn:
-                document = self._opened()
-                parts = range(max(1, first), min(last, document.count) + 1)
-                return await _text(call, document, parts, line, room)
+        async with self._working():
+            document = self._opened()
+            parts = range(max(1, first), min(last, document.count) + 1)
+            return await _text(call, document, parts, line, room)
 
     async def picture(self, call: WorkerCall) -> Mapping[str, Any]:
         """Streams a part as a picture (PNG, in base64)."""
-        with self._working():
-            async with self._turn:
-                document, part = self._opened(), int(call.params["part"])
-                if not 1 <= part <= document.count:
-                    raise CallError("document.no_part", f"There is no {document.unit} {part}.")
-                data = document.picture(part, int(call.params["width"]))
+        async with self._working():
+            document, part = self._opened(), int(call.params["part"])
+            if not 1 <= part <= document.count:
+                raise CallError("document.no_part", f"There is no {document.unit} {part}.")
+            data = document.picture(part, int(call.params["width"]))
         if len(data) > limits.PICTURE:
             raise CallError("document.no_picture", "The picture of this page is too large.")
         encoded = base64.b64encode(data).decode("ascii")
@@ -86,11 +83,10 @@ class DocumentHost:
 
     async def marks(self, call: WorkerCall) -> Mapping[str, Any]:
         """Where on a part's picture some words stand, or with ``cited`` the passage that says what they say."""
-        with self._working():
-            async with self._turn:
-                document, part = self._opened(), int(call.params["part"])
-                words, cited = str(call.params["words"])[: limits.WORDS], call.params.get("cited") is True
-                found = document.marks(part, words, cited=cited) if 1 <= part <= document.count else []
+        async with self._working():
+            document, part = self._opened(), int(call.params["part"])
+            words, cited = str(call.params["words"])[: limits.WORDS], call.params.get("cited") is True
+            found = document.marks(part, words, cited=cited) if 1 <= part <= document.count else []
         return {"marks": found}
 
     async def find(self, call: WorkerCall) -> Mapping[str, Any]:
@@ -99,9 +95,8 @@ class DocumentHost:
         words, found = str(call.params["words"])[: limits.WORDS], 0
         document = self._opened()
         for part in range(1, document.count + 1):
-            async with self._turn:
-                with self._working():
-                    count, lines = _occur(document, part, words)
+            async with self._working():
+                count, lines = _occur(document, part, words)
             found += count > 0
             if count or part % limits.TOLD_EACH == 0:
                 await call.emit({"part": part, "count": count, "lines": lines})
@@ -115,13 +110,15 @@ class DocumentHost:
             raise CallError("document.closed", "The document is not open.")
         return self._document
 
-    @contextlib.contextmanager
-    def _working(self) -> Iterator[None]:
+    @contextlib.asynccontextmanager
+    async def _working(self) -> AsyncIterator[None]:
+        """One call after the other, each with the whole of its time: who waits for its turn ends no other's bound."""
         self._calls += 1
         self.idle.working(True)
         try:
-            with bound_time(limits.CALL_S):
-                yield
+            async with self._turn:
+                with bound_time(limits.CALL_S):
+                    yield
         except (MemoryError, RecursionError):
             self._document = None
             raise CallError("document.too_large", "It takes more memory to read than a document may.") from None

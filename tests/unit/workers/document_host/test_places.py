@@ -1,12 +1,16 @@
 """Words are looked for in a whole document, and marked on the pictures of its pages where they stand."""
 
+import asyncio
+import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from desktop.domain.files.documents import boxes_from
 from desktop.workers.document_host.host import DocumentHost
-from desktop.workers.inside import CallError
+from desktop.workers.document_host.reading import DocumentFile
+from desktop.workers.inside import CallError, WorkerCall
 from tests.harness.documents import drawn, pdf, workbook
 from tests.unit.workers.document_host.conftest import HeardCall
 
@@ -68,3 +72,27 @@ def test_places_that_a_reader_made_up_are_left_out() -> None:
     told = [[[0, 0, 1, 1], [0, 0, 2, 1], [nan, 0, 1, 1], "x"], [], "y", [[0, 0, 1]], [[True, 0, 1, "1"]]]
     assert boxes_from(told) == (((0, 0, 1, 1),),)
     assert boxes_from({"a": 1}) == ()
+
+
+class Timed(DocumentFile):
+    """One part, which says how much of the processor is left for reading it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names, self.left = [""], list[float]()
+
+    def lines(self, part: int) -> Iterator[str]:
+        self.left.append(signal.getitimer(signal.ITIMER_PROF)[0])
+        yield "x"
+
+
+async def test_who_waited_for_its_turn_is_bounded_like_any_other() -> None:
+    host, document = DocumentHost(b""), Timed()
+    host._document = document
+    params = {"first": 1, "last": 1, "room": 100}
+    async with host._turn:
+        calls = [asyncio.create_task(host.text(WorkerCall(at, "text", params, [], lambda _: None))) for at in (1, 2)]
+        await asyncio.sleep(0)
+    await asyncio.gather(*calls)
+    assert [left > 0 for left in document.left] == [True, True]
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
