@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from desktop.workers.document_host.rows import letters
+from desktop.workers.document_host.texts.written import dialect_of
 from desktop.workers.inside import CallError
 from desktop.workers.result_host import limits
 from desktop.workers.web_host.decoding import decoded
-
-SAMPLE = 65_536
 
 
 class ResultTable:
@@ -65,10 +64,11 @@ class ResultTable:
         self._order = [at for _, at in filled] + empty
 
     def _read(self, text: str, name: str) -> None:
+        dialect = csv.excel_tab() if name.lower().endswith((".tsv", ".tab")) else dialect_of(text)
         csv.field_size_limit(limits.FILE)
         cells = 0
         try:
-            for row in csv.reader(io.StringIO(text, newline=""), _dialect(text, name)):
+            for row in csv.reader(io.StringIO(text, newline=""), dialect):
                 cells += len(row)
                 if cells > limits.CELLS or len(self._rows) >= limits.ROWS:
                     self.notes.append(f"Only the first {len(self._rows):,} rows are shown.")
@@ -80,15 +80,6 @@ class ResultTable:
             if not self._rows:
                 raise CallError("result.not_shown", f"It is no table ({error}).") from None
             self.notes.append(f"Only the first {len(self._rows):,} rows can be read ({error}).")
-
-
-def _dialect(text: str, name: str) -> Any:
-    if name.lower().endswith((".tsv", ".tab")):
-        return csv.excel_tab
-    try:
-        return csv.Sniffer().sniff(text[:SAMPLE].rpartition("\n")[0] or text[:SAMPLE], ",;\t|")
-    except csv.Error:
-        return csv.excel
 
 
 def _names(row: list[str]) -> bool:

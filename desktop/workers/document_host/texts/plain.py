@@ -15,11 +15,12 @@ from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.reading import DocumentFile, FlowDocument, broken, cell_text, one_line
 from desktop.workers.document_host.rows import letters
 from desktop.workers.document_host.texts.page_looks import PageLooks
+from desktop.workers.document_host.texts.written import dialect_of
 from desktop.workers.inside import CallError
 from desktop.workers.web_host.decoding import decoded
 from desktop.workers.web_host.markdown import to_markdown
 
-SAMPLE, SHEETS = 65_536, 20
+SHEETS = 20
 OUTPUT = 20_000
 """Characters of one output of a notebook."""
 
@@ -162,12 +163,7 @@ class TextTable(DocumentFile):
         if len(self._text) > limits.TEXT:
             self._text = self._text[: limits.TEXT]
             self.note(f"Only the first {limits.TEXT:,} characters were read.")
-        try:
-            self._dialect: Any = csv.Sniffer().sniff(
-                self._text[:SAMPLE].rpartition("\n")[0] or self._text[:SAMPLE], ",;\t|"
-            )
-        except csv.Error:
-            self._dialect = csv.excel
+        self._dialect = dialect_of(self._text)
         self.names = [""]
 
     def lines(self, part: int) -> Iterator[str]:

@@ -62,6 +62,28 @@ def test_tables_are_read_however_they_are_written(name: str, data: bytes) -> Non
     assert (table.names, rows(table)) == (["a", "b"], [["1", "2"]])
 
 
+@pytest.mark.parametrize(
+    ("data", "cells"),
+    [
+        ("3;1,5\n4;2,5\n", [["3", "1,5"], ["4", "2,5"]]),
+        ("'1','b,c'\n'd','e'\n", [["1", "b,c"], ["d", "e"]]),
+        ('1, "b, c"\n2, d\n', [["1", "b, c"], ["2", "d"]]),
+        ("1\n2\nthree, or,more\n", [["1"], ["2"], ["three", " or", "more"]]),
+        ("1,it's\n2,'tis\n3,x\n", [["1", "it's"], ["2", "'tis"], ["3", "x"]]),
+        ("1\n\n2\n", [["1"], ["2"]]),
+        ("", []),
+    ],
+)
+def test_what_parts_the_cells_is_what_fits_most_rows(data: str, cells: list[list[str]]) -> None:
+    assert rows(ResultTable(data.encode(), "a.csv")) == cells
+
+
+@pytest.mark.parametrize("row", [",'a", ',"', "it's, 'tis a, \"q\n", "| '"])
+async def test_rows_that_are_made_to_take_long_are_shown_like_others(show: Show, row: str) -> None:
+    async with show(row * (65_536 // len(row)), "table", "a.csv") as result:
+        assert result.about.names
+
+
 def told(tree: ResultTree, *path: int) -> list[tuple[str, str, str, int]]:
     return [(one["key"], one["kind"], one["words"], one["count"]) for one in tree.children(path, 0, 400)]
 
