@@ -7,9 +7,11 @@ import asyncio
 import contextlib
 import ctypes
 import importlib.util
+import os
 import selectors
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 
 try:
@@ -18,6 +20,8 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 PR_SET_DUMPABLE = 4
+THREADS_END_S = 3.0
+"""Seconds that threads which are ending have for it."""
 
 
 def harden() -> None:
@@ -70,6 +74,7 @@ def shut_in(
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (0, 0))
     if not launcher:
         return True
+    _stands_alone()
     spec = importlib.util.spec_from_file_location("launcher", launcher)
     if spec is None or spec.loader is None:
         raise OSError("the launcher cannot be read")
@@ -83,6 +88,16 @@ def shut_in(
         confinement.landlock(libc, list(reading[1]), [])
     confinement.seccomp(libc, bytes.fromhex(reading[0] if held and reading[0] else program))
     return bool(held and reading[0])
+
+
+def _stands_alone() -> None:
+    """What shuts in holds the thread that asks for it and those that it starts; any other would stay outside. Raises
+    OSError where there is one, such as one that a library keeps."""
+    until = time.monotonic() + THREADS_END_S
+    while len(os.listdir("/proc/self/task")) > 1:
+        if time.monotonic() > until:
+            raise OSError("another thread runs, which would not be shut in")
+        time.sleep(0.005)
 
 
 def polling() -> asyncio.AbstractEventLoop:

@@ -19,6 +19,8 @@ PICTURE = 24_000_000
 """Characters of a piece of a page in base64."""
 MOST = 40_000
 """Pixels of a drawn page in height, and in width."""
+COUNTED = 1_000_000_000
+"""Rows, columns, pages or values that are counted; more a view cannot have."""
 NAMES, NAME, NOTES, LEFT = 400, 400, 20, 400
 CELLS = 40_000_000
 """Characters of all cells that one call gives."""
@@ -151,7 +153,7 @@ def _size(item: Mapping[str, Any]) -> int:
 
 def _number(told: Mapping[str, Any], name: str) -> int:
     found = told.get(name)
-    return found if type(found) is int and found > 0 else 0
+    return min(found, COUNTED) if type(found) is int and found > 0 else 0
 
 
 def _node(told: Any) -> ResultValue:

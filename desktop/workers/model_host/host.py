@@ -8,15 +8,9 @@ request. A server of OpenAI's format without prices is asked without it (``direc
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import Any
 
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
-
-from desktop.workers.hardening import harden
+from desktop.workers.hardening import bound_memory, harden
 from desktop.workers.inside import ChildServer, WorkerCall, pipes, run
 from desktop.workers.model_host.capabilities import described, row_of
 from desktop.workers.model_host.direct.opening import DirectServers
@@ -85,16 +79,6 @@ class ModelHost:
         return {method.__name__: method for method in own} | {"stream": self._streamer.stream}
 
 
-def _bound_memory() -> None:
-    """An endless line from a server must end this process, not the machine. POSIX only."""
-    if resource is None:
-        return
-    with contextlib.suppress(ValueError, OSError):
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        limit = MEMORY_MAX if hard == resource.RLIM_INFINITY else min(MEMORY_MAX, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
-
-
 async def _serve() -> None:
     reader, writer = await pipes()
     host = ModelHost()
@@ -105,5 +89,5 @@ async def _serve() -> None:
 def main() -> None:
     """Entry point of the child."""
     harden()
-    _bound_memory()
+    bound_memory(MEMORY_MAX)
     run(_serve, SERVICE)

@@ -1,6 +1,7 @@
 """The way to a server that is asked directly: which certificates are believed, what goes by a proxy, what is kept."""
 
 import asyncio
+import base64
 import json
 import shutil
 import ssl
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.errors import CancellationError, ModelUnreachable
+from desktop.domain.errors import CancellationError, ModelKeyRefused, ModelRateLimited, ModelUnreachable
 from desktop.domain.models import Connection, TextDelta
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.workers.child import ChildProcess
@@ -115,6 +116,52 @@ async def test_a_server_of_this_computer_is_asked_by_no_proxy(monkeypatch: pytes
                 await collect(models_over(host, near), request("llamacpp/m"))
     assert proxy.seen == []
     assert (len(server.heads), len(server.tasks)) == (3, 1), "a connection serves the next request"
+
+
+@pytest.mark.spec("R-SEC-3")
+async def test_a_proxy_that_is_none_of_the_web_is_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    far = Connection("far", "openai_compatible", "Far", "http://models.example/v1", "key")
+    async with model_server() as (server, port):
+        for address in (f"socks5://127.0.0.1:{port}", "http://", "http://name:hidden@[half"):
+            monkeypatch.setenv("HTTP_PROXY", address)
+            async with running_host(loaded=False) as host:
+                with pytest.raises(ModelUnreachable) as told:
+                    await collect(models_over(host, far), request("far/m"))
+                assert "hidden" not in str(told.value)
+    assert (server.heads, server.tasks) == ([], [])
+
+
+async def test_who_names_a_user_in_the_address_is_asked_as_that_user() -> None:
+    async with model_server() as (server, port), running_host(loaded=False) as host:
+        near = connection("openai_compatible", f"http://name:word@127.0.0.1:{port}/v1")
+        await collect(models_over(host, near), request("openai_compatible/m"))
+    (head,) = server.heads
+    assert f"Authorization: Basic {base64.b64encode(b'name:word').decode()}" in head
+    assert KEY not in head
+
+
+REFUSAL = "HTTP/1.1 {}\r\nContent-Length: 500\r\n{}\r\nno more than this"
+
+
+@pytest.mark.parametrize(
+    ("status", "head", "error"),
+    [
+        ("401 Unauthorized", "", ModelKeyRefused),
+        ("429 Too Many Requests", "Content-Encoding: gzip\r\nRetry-After: 7\r\n", ModelRateLimited),
+    ],
+)
+async def test_a_refusal_is_one_also_where_its_words_break_off(
+    host: ChildProcess, status: str, head: str, error: type[Exception]
+) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(REFUSAL.format(status, head).encode())
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        near = connection("llamacpp", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        with pytest.raises(error):
+            await collect(models_over(host, near), request("llamacpp/m"))
 
 
 @pytest.mark.parametrize(

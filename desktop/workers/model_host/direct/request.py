@@ -36,6 +36,7 @@ SPELLED = frozenset(
 )
 """Settings that are called in this format as they are here."""
 _MESSAGE = ("role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning_details")
+_USER = re.compile(r"\w+://[^/?#]*@")
 _TRANSLATED = re.compile(r"mistral/.*magistral", re.IGNORECASE)
 """Models for which the library writes a system text where effort is asked for."""
 _OPENAIS_OWN = re.compile(r"(?:.*/)?(?:o\d|gpt-[5-9])(?![a-z0-9]*oss)", re.IGNORECASE)
@@ -59,14 +60,14 @@ def address(params: Mapping[str, Any]) -> str:
 
 
 def headers(params: Mapping[str, Any]) -> dict[str, str]:
-    """With the key, and with nothing about this machine."""
+    """With the key, unless the address holds a name and a password, and with nothing about this machine."""
     made = {
         "Accept": "application/json, text/event-stream",
         "Accept-Encoding": "identity",
         "Content-Type": "application/json",
         "User-Agent": "Assent",
     }
-    if params.get("key"):
+    if params.get("key") and not _USER.match(str(params["base_url"])):
         made["Authorization"] = f"Bearer {params['key']}"
     if organization := (params.get("extra") or {}).get("organization"):
         made["OpenAI-Organization"] = str(organization)

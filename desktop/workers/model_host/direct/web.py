@@ -7,6 +7,7 @@ none for this machine.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import ssl
 import urllib.parse
@@ -89,13 +90,14 @@ class WebAnswer:
         return self._lines.rest()
 
     async def text(self) -> str:
-        """What is said to a refusal, as far as anybody reads it."""
+        """What is said to a refusal, as far as anybody reads it. By its status it is one, whatever breaks off."""
         whole = bytearray()
-        while len(whole) < ERROR_BODY_MAX and (data := await self._response.content.readany()):
-            for piece in pieces(data, self._packing):
-                whole += piece
-                if len(whole) >= ERROR_BODY_MAX:
-                    break
+        with contextlib.suppress(AnswerRefused, *LOST):
+            while len(whole) < ERROR_BODY_MAX and (data := await self._response.content.readany()):
+                for piece in pieces(data, self._packing):
+                    whole += piece
+                    if len(whole) >= ERROR_BODY_MAX:
+                        break
         return bytes(whole[:ERROR_BODY_MAX]).decode("utf-8", "replace")
 
     def close(self) -> None:
@@ -172,4 +174,11 @@ def _proxy(scheme: str, host: str) -> str | None:
     if urllib.request.proxy_bypass(host):
         return None
     found = str(known.get(scheme) or known.get("all") or "")
-    return (found if "://" in found else f"http://{found}") if found else None
+    if not found:
+        return None
+    proxy = found if "://" in found else f"http://{found}"
+    try:
+        _parts(proxy)
+    except aiohttp.InvalidURL:  # one of another kind (SOCKS) would be sent the request as if it were of the web
+        raise aiohttp.InvalidURL("the proxy of this system") from None
+    return proxy

@@ -93,7 +93,7 @@ class _UsedTokens:
             cost = float(sum(library.cost_per_token(model=name, usage_object=whole)))
         except Exception:  # the boundary of a foreign library: it raises a bare one for a model it has no price for
             return None
-        return cost if cost > 0 else None
+        return cost if 0 < cost <= COST_MAX else None
 
 
 def _field(record: Any, name: str) -> Any:

@@ -55,6 +55,37 @@ async def test_without_folders_that_are_held_it_reads_no_font_either(tmp_path: P
     assert {name: what for name, what in got.items() if not str(what).startswith(("refused", "False"))} == {}
 
 
+THREADED = """
+import sys, threading
+sys.path.insert(0, sys.argv[1])
+from desktop.workers.hardening import shut_in
+held = threading.Event()
+thread = threading.Thread(target=held.wait, daemon=True)
+thread.start()
+try:
+    shut_in(*sys.argv[2:], bounds=())
+except OSError as why:
+    print(why)
+held.set()
+shut_in(*sys.argv[2:], bounds=())
+try:
+    open("/etc/passwd")
+except OSError:
+    print("shut in", flush=True)
+"""
+
+
+async def test_a_thread_that_would_stay_outside_is_not_left_there() -> None:
+    launcher, strict, _ = drawing_profile()
+    root = str(Path(__file__).resolve().parents[4])
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-B", "-c", THREADED, root, launcher, strict, stdout=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(WAIT_S):
+        out, _ = await process.communicate()
+    assert out.decode().splitlines() == ["another thread runs, which would not be shut in", "shut in"]
+
+
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 @pytest.mark.parametrize("fonts", [False, True])
 def test_its_filter_is_one_that_the_kernel_takes(machine: str, fonts: bool) -> None:
