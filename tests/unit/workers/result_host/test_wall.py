@@ -56,7 +56,7 @@ async def test_without_folders_that_are_held_it_reads_no_font_either(tmp_path: P
 
 
 THREADED = """
-import sys, threading
+import os, sys, threading
 sys.path.insert(0, sys.argv[1])
 from desktop.workers.hardening import shut_in
 held = threading.Event()
@@ -72,6 +72,7 @@ try:
     open("/etc/passwd")
 except OSError:
     print("shut in", flush=True)
+os._exit(0)
 """
 
 
