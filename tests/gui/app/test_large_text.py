@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.ui.approvals.request.answers import Answers
 from desktop.ui.approvals.request.reading import UnreadNotice
+from desktop.ui.settings.models.page import ModelsPage
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import call
 from tests.harness.timeouts import WAIT_S
@@ -85,7 +86,7 @@ async def test_the_settings_of_models_are_as_wide_as_their_page(start: Any, them
     app.startup._shell.go("settings")
     page = app.window.page("settings")
     page.show_settings("Models")
-    default = next(one for one in page.findChildren(QWidget) if one.accessibleName() == "Default model")
+    default = page.findChild(ModelsPage).default
     await app.until_true(default.isVisible, "the choice")
     await app.until_true(
         lambda: default.visibleRegion().boundingRect().width() == default.width() > 400, "the whole of the choice"
