@@ -25,6 +25,7 @@ from desktop.domain.errors import (
 from desktop.domain.models import Connection
 from desktop.domain.processes import ChildRefused
 from desktop.domain.text.scrub import scrub, without_paths
+from desktop.domain.web.addresses import without_user
 from desktop.models.providers import is_local, provider_info
 
 
@@ -109,7 +110,7 @@ def _called(connection: Connection) -> str:
     general = provider_info(connection.provider).title
     if connection.provider != "openai_compatible" or connection.title not in ("", general):
         return connection.title or general
-    host = urlsplit(connection.base_url).netloc.rpartition("@")[2]
+    host = urlsplit(without_user(connection.base_url)).netloc
     return f"The server at {host}" if host else "The server"
 
 
@@ -151,7 +152,7 @@ def _too_slow(title: str, data: Mapping[str, Any]) -> ModelError:
 
 def _unreachable(title: str, connection: Connection) -> ModelError:
     if is_local(connection.provider):
-        where = f" at {connection.base_url}" if connection.base_url else ""
+        where = f" at {without_user(connection.base_url)}" if connection.base_url else ""
         return ModelUnreachable(f"{title} does not answer{where}.", next_step=f"Start {title}, then try again.")
     return ModelUnreachable(
         f"{title} cannot be reached.", next_step="Check the network connection and the address, then try again."

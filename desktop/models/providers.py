@@ -8,6 +8,7 @@ from dataclasses import field
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ProviderInfo
+from desktop.domain.web.addresses import without_user
 from desktop.domain.web.nearness import is_local_address
 
 DEMO = "demo"
@@ -198,8 +199,8 @@ def maker(connection: Connection, model: str) -> str:
     """Who makes the thinking of an answer, and alone gets it again (R-MOD-4): this model, by this connection, where it
     leads now. A key of another organisation may stand behind another connection, and another server behind another
     address."""
-    place = f"{connection.provider}@{base_url(connection)}" if connection.base_url else connection.provider
-    return f"{connection.connection_id} {place} {model}"
+    where = f"@{without_user(base_url(connection))}" if connection.base_url else ""
+    return f"{connection.connection_id} {connection.provider}{where} {model}"
 
 
 def base_url(connection: Connection) -> str:

@@ -108,6 +108,14 @@ def read_address(text: str) -> WebAddress:
     return WebAddress(scheme, _host(name), port, target)
 
 
+def without_user(address: str) -> str:
+    """The address without the user and the password that may stand in it, whatever else it is."""
+    scheme, slashes, rest = address.partition("://") if "://" in address else ("", "", address)
+    end = re.search(r"[/?#\\]", rest)
+    at = end.start() if end else len(rest)
+    return f"{scheme}{slashes}{rest[:at].rpartition('@')[2]}{rest[at:]}"
+
+
 def _host(name: str) -> str:
     """The name of a host in ASCII, an IP address as it is. Raises BadWebAddress for any other."""
     name = name.rstrip(".")

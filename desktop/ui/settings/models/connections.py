@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 from desktop.domain.keyring import KeyPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.models import Connection
+from desktop.domain.web.addresses import without_user
 from desktop.presenter.settings.connections.page import ConnectionsViewModel
 from desktop.ui.settings.models.connection_edit import ConnectionEdit
 from desktop.ui.settings.models.provider_form import entry_field, label_of
@@ -115,7 +116,7 @@ class ConnectionCards(QWidget):
             head.addWidget(StateLabel("found", f"works, {found}"))
         head.addStretch(1)
         words.addLayout(head)
-        where = shown_line(connection.base_url) or self._setup.info(connection).title
+        where = shown_line(without_user(connection.base_url)) or self._setup.info(connection).title
         key = KEY_WORDS[self._setup.key_place(connection)] if connection.secret_name else "no key"
         words.addWidget(Text(f"{where}, {key}", "small", "2", elide="right"))
         column.addWidget(Beside(about, self._actions(connection), minimum=0))
