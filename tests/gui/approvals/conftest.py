@@ -13,6 +13,7 @@ from desktop.domain.approval.permission import Decision, PermissionRequest
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.events.bridge import Bridge
 from desktop.ui.approvals.request.dialog import RequestDialog
+from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.theme import Theme
 from tests.harness.timeouts import until
 from tests.harness.windows import activated
@@ -35,7 +36,11 @@ class DialogBench:
         self._questions.append(question)
         self.dialog.show_for(request.thread_id)
         await settled()
+        await until(lambda: not self._compares(), "what would change is shown")
         return question
+
+    def _compares(self) -> bool:
+        return any("comparing…" in view.text() for view in self.dialog.findChildren(LinesView) if view.isVisible())
 
     async def awake(self) -> None:
         """Until every answer of the shown request listens and looks like it, however long this machine takes."""

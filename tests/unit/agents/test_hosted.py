@@ -30,6 +30,7 @@ async def test_an_orchestrator_fans_out_waits_and_puts_together():
 
     async def worker(ctx, inbox):
         alive.append(bench.tree.agent_slots.alive)
+        await until(lambda: len(alive) >= 3, "as many at work as may be at once")
         await ctx.tool("read", {"of": inbox[0]["text"]})
         return inbox[0]["text"].upper()
 
