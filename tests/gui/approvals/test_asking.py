@@ -190,6 +190,7 @@ async def test_two_questions_are_asked_one_after_the_other(desk: Desk) -> None:
     assert desk.window.focusWidget() is desk.writing
     await desk.until(lambda: "1 more question waits" in dialog._whose.text())
     dialog.answer("decline")
+    assert [one.message for one in desk.questions.waiting] == ["And when?"]
     await first
     await desk.until(lambda: desk.shower.dialog is not dialog)
     latter = await desk.dialog()

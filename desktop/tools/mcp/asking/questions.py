@@ -75,8 +75,8 @@ class PersonQuestions:
 
     @property
     def waiting(self) -> tuple[ServerQuestion, ...]:
-        """The oldest first."""
-        return tuple(one.question for one in self._open.values())
+        """The oldest first, without those that are answered: they do not come back before their calls have gone on."""
+        return tuple(one.question for one in self._open.values() if not one.answer.done())
 
     def attend(self, listener: Callable[[], None]) -> Callable[[], None]:
         """A person is here from now on: ``listener`` is called after every change of ``waiting``. Returns what takes
