@@ -14,8 +14,9 @@ import linecache
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from desktop import __version__
@@ -45,6 +46,14 @@ else:
 WIRING = "desktop.app.lifecycle.wiring"
 REFUSED, FAILED, STOPPED = 2, 1, 130
 """Exit codes: the world stands in the way; we do; a person stopped it."""
+COMMANDS: dict[str, ModuleType] = {
+    "run": headless,
+    "send": send,
+    "mcp": mcp_server,
+    "acp": acp,
+    "audit-check": audit_check,
+}
+"""What works without a window, by its first word: ``main`` does it, ``parser`` says what it takes."""
 HANDOVER_S, HANDOVER_RETRY_S = 15.0, 0.05
 """Seconds for another process to end in order what it does with the home, and between two looks."""
 
@@ -52,17 +61,14 @@ HANDOVER_S, HANDOVER_RETRY_S = 15.0, 0.05
 def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int:
     """Run the whole program; returns its exit code. ``wiring`` names the module described in ``composition``."""
     given = sys.argv[1:] if arguments is None else arguments
-    small = _small_command(given[0]) if given else None
-    if small is not None:
-        return small(given[1:])
-    windowless = {"run": headless, "mcp": mcp_server, "acp": acp}.get(given[0]) if given else None
-    if windowless is not None:
+    command = COMMANDS.get(given[0]) if given else None
+    if command is not None:
         signal.signal(signal.SIGINT, _not_begun)
-        load(windowless)
+        load(command)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        code: int = windowless.main(given[1:])
+        code: int = command.main(given[1:])
         return code
-    options = _ordinary(given) or _parser().parse_args(given)
+    options = _ordinary(given) or parser().parse_args(given)
     if options.version:
         sys.stdout.write(f"assent {__version__}\n")
         return 0
@@ -102,13 +108,6 @@ def _opened(path: Path) -> Home:
         time.sleep(HANDOVER_RETRY_S)
 
 
-def _small_command(word: str) -> Callable[[Sequence[str]], int] | None:
-    """The command of this name, if it is one that starts no runtime."""
-    if word == "audit-check":
-        return audit_check.main
-    return send.main if word == "send" else None
-
-
 def _not_begun(*_: object) -> None:
     """Ctrl+C while a command still loads its code: there is nothing yet to be stopped in order."""
     _tell("assent: stopped")
@@ -143,8 +142,9 @@ def _ordinary(arguments: Sequence[str]) -> argparse.Namespace | None:
     return options
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What `assent` itself takes; its commands have one each (``COMMANDS``)."""
+    made = argparse.ArgumentParser(
         prog="assent",
         description="People and AI at work, with every effect approved.",
         epilog="assent run AGENT-OR-SKILL MESSAGE works without a window; assent run --help says how. "
@@ -153,13 +153,13 @@ def _parser() -> argparse.ArgumentParser:
         "assent acp is an agent for an editor that starts it. "
         "assent audit-check FILE follows the chain of an exported activity log.",
     )
-    parser.add_argument("--version", action="store_true", help="print the version and end")
-    parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
-    parser.add_argument("--check", action="store_true", help="print what works on this machine and end")
-    parser.add_argument("--exit-after-paint", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--settle", type=float, metavar="SECONDS", help=argparse.SUPPRESS)
-    parser.add_argument("--probe-qt", action="store_true", help=argparse.SUPPRESS)
-    return parser
+    made.add_argument("--version", action="store_true", help="print the version and end")
+    made.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
+    made.add_argument("--check", action="store_true", help="print what works on this machine and end")
+    made.add_argument("--exit-after-paint", action="store_true", help=argparse.SUPPRESS)
+    made.add_argument("--settle", type=float, metavar="SECONDS", help=argparse.SUPPRESS)
+    made.add_argument("--probe-qt", action="store_true", help=argparse.SUPPRESS)
+    return made
 
 
 def _refuse(error: KnownError, path: Path) -> int:

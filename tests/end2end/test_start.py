@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from desktop import __version__
-from desktop.app.main import _ordinary, _parser
+from desktop.app.main import _ordinary, parser
 from tests.end2end import tiny
 from tests.harness.timeouts import WAIT_S
 
@@ -145,7 +145,7 @@ def test_importing_with_qt_loaded_costs_what_it_costs_without() -> None:
     "arguments", [[], ["--home", "x y"], ["--exit-after-paint", "--home", "."], ["--home", "a", "--home", "b"]], ids=str
 )
 def test_an_ordinary_start_is_read_as_argparse_reads_it(arguments: list[str]) -> None:
-    assert vars(_ordinary(arguments)) == vars(_parser().parse_args(arguments))
+    assert vars(_ordinary(arguments)) == vars(parser().parse_args(arguments))
 
 
 @pytest.mark.parametrize(

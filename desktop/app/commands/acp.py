@@ -34,7 +34,7 @@ NO_PIPE = "assent acp is started by an editor, which talks to it over a pipe."
 
 def main(arguments: Sequence[str]) -> int:
     """The whole command; returns its exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     _log_warnings()
     try:
         return asyncio.run(_serve(EditorBridge(home_path(options.home, os.environ), options.script)))
@@ -53,13 +53,14 @@ def _log_warnings() -> None:
     logging.getLogger().addHandler(handler)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What `assent acp` takes."""
+    made = argparse.ArgumentParser(
         prog="assent acp", description="Be an agent of the Agent Client Protocol for the editor that starts this."
     )
-    parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
-    parser.add_argument("--script", type=Path, help=argparse.SUPPRESS)
-    return parser
+    made.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
+    made.add_argument("--script", type=Path, help=argparse.SUPPRESS)
+    return made
 
 
 async def _serve(bridge: EditorBridge) -> int:

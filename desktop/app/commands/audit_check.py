@@ -1,7 +1,8 @@
-"""``python -m desktop audit-check FILE``: follow the chain of an exported activity log. No home, no Qt, no store."""
+"""``assent audit-check FILE``: follow the chain of an exported activity log. No home, no Qt, no store."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -24,7 +25,6 @@ WHOLE, DAMAGED, UNREADABLE = 0, 1, 2
 """Exit codes."""
 MAX_LINE = 4_000_000
 """Bytes; a line of the log has a few thousand."""
-USAGE = "usage: python -m desktop audit-check FILE\n"
 WORDS = {
     "altered": "not what stands before vouches for: changed, put in, or something before was taken out",
     "missing": "missing",
@@ -45,18 +45,24 @@ class FileReport:
 
 def main(arguments: Sequence[str]) -> int:
     """Check an activity log. Exit codes: 0 whole, 1 damaged, 2 cannot be read."""
-    say = sys.stdout.write
-    if len(arguments) != 1 or arguments[0].startswith("-"):
-        say(USAGE)
-        return UNREADABLE
+    say, name = sys.stdout.write, parser().parse_args(arguments).file
     try:
-        with Path(arguments[0]).open("rb") as file:
+        with Path(name).open("rb") as file:
             report = follow(iter(lambda: file.readline(MAX_LINE + 1), b""))
     except OSError as error:
-        say(f"{arguments[0]} cannot be read: {error.strerror}.\n")
+        say(f"{name} cannot be read: {error.strerror}.\n")
         return UNREADABLE
     say(told(report))
     return UNREADABLE if report.problem else WHOLE if report.chain.whole else DAMAGED
+
+
+def parser() -> argparse.ArgumentParser:
+    """What `assent audit-check` takes."""
+    made = argparse.ArgumentParser(
+        prog="assent audit-check", description="Follow the chain of an exported activity log."
+    )
+    made.add_argument("file", metavar="FILE", help="the activity log, exported as JSON Lines")
+    return made
 
 
 def follow(lines: Iterable[bytes]) -> FileReport:

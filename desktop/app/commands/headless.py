@@ -65,7 +65,7 @@ _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 def main(arguments: Sequence[str]) -> int:
     """Run the whole command; returns its exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     if sys.stdout is None:
         return _refused(ConfigurationError("stdout is closed, so there is no place for an answer."))
     try:
@@ -85,39 +85,38 @@ def _in_home(options: argparse.Namespace) -> int:
         home.release()
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="assent run", description="Run an agent or a skill without a window.")
-    parser.add_argument(
+def parser() -> argparse.ArgumentParser:
+    """What `assent run` takes."""
+    made = argparse.ArgumentParser(prog="assent run", description="Run an agent or a skill without a window.")
+    made.add_argument(
         "name", metavar="AGENT-OR-SKILL", help="the name of an agent or a skill, or the path of a skill's file"
     )
-    parser.add_argument(
+    made.add_argument(
         "message", help="what to say to it; for a skill that takes arguments also these, as a JSON object"
     )
-    parser.add_argument("--json", action="store_true", help="print every event as a line of JSON")
-    parser.add_argument(
+    made.add_argument("--json", action="store_true", help="print every event as a line of JSON")
+    made.add_argument(
         "--allow",
         metavar="RULE",
         action="append",
         default=[],
         help="allow what fits this rule, as bash(command=git status*); may be given several times",
     )
-    parser.add_argument("--model", metavar="CONNECTION/MODEL", default="", help="instead of the default model")
-    parser.add_argument(
-        "--effort", metavar="LEVEL", default="", help=f"how much the model thinks: {', '.join(EFFORTS)}"
-    )
-    parser.add_argument(
+    made.add_argument("--model", metavar="CONNECTION/MODEL", default="", help="instead of the default model")
+    made.add_argument("--effort", metavar="LEVEL", default="", help=f"how much the model thinks: {', '.join(EFFORTS)}")
+    made.add_argument(
         "--set",
         metavar="NAME=VALUE",
         action="append",
         default=[],
         help=f"a setting of the model, over what the agent or the skill says: {', '.join(NAMES)}",
     )
-    parser.add_argument(
+    made.add_argument(
         "--project", metavar="DIR", default="", help="the folder to work in; without it, Assent's own workspace"
     )
-    parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
-    parser.add_argument("--script", type=Path, help=argparse.SUPPRESS)
-    return parser
+    made.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
+    made.add_argument("--script", type=Path, help=argparse.SUPPRESS)
+    return made
 
 
 async def _run(held: Home, options: argparse.Namespace) -> int:

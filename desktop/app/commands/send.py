@@ -19,7 +19,7 @@ TAKEN, REFUSED = 0, 2
 
 def main(arguments: Sequence[str]) -> int:
     """The whole command; returns its exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         home = home_path(options.home, os.environ)
         send_message(home / DATA / SOCKET, options.address, options.message, lambda: holder(home) != 0)
@@ -29,9 +29,10 @@ def main(arguments: Sequence[str]) -> int:
     return TAKEN
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="assent send", description="Say something to a persistent agent at work.")
-    parser.add_argument("address", metavar="ADDRESS", help="the agent's, as its chat shows it, or the beginning of it")
-    parser.add_argument("message", help="what to say to it")
-    parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
-    return parser
+def parser() -> argparse.ArgumentParser:
+    """What `assent send` takes."""
+    made = argparse.ArgumentParser(prog="assent send", description="Say something to a persistent agent at work.")
+    made.add_argument("address", metavar="ADDRESS", help="the agent's, as its chat shows it, or the beginning of it")
+    made.add_argument("message", help="what to say to it")
+    made.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
+    return made

@@ -17,13 +17,14 @@ from jeepney.auth import BEGIN, AuthenticationError, Authenticator
 from jeepney.bus_messages import message_bus
 from PySide6.QtCore import QObject, Signal
 
+from desktop.app.desktop.identity import APP_ID
 from desktop.app.desktop.session_bus import bus_address, socket_of
 from desktop.presenter.events.bridge import Bridge
 
 SERVICE, PLACE = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
 NOTES = DBusAddress(PLACE, bus_name=SERVICE, interface=SERVICE)
 RULE = f"type='signal',sender='{SERVICE}',path='{PLACE}',interface='{SERVICE}'"
-TITLE, ICON, SHOW = "Assent", "assent", "Show"
+TITLE, SHOW = "Assent", "Show"
 TIMEOUT = 5.0
 """Seconds for each step."""
 MAX_TOKEN = 256
@@ -110,8 +111,8 @@ class DesktopNotifications(QObject):
                 self._send(writer, new_method_call(NOTES, "CloseNotification", "u", (self._number,)))
                 self._number = 0
             return
-        hints = {"desktop-entry": ("s", "assent"), "urgency": ("y", 1)}
-        body = (TITLE, self._number, ICON, TITLE, sentence, ["default", SHOW], hints, -1)
+        hints = {"desktop-entry": ("s", APP_ID), "urgency": ("y", 1)}
+        body = (TITLE, self._number, APP_ID, TITLE, sentence, ["default", SHOW], hints, -1)
         self._answered.clear()
         self._asked = self._send(writer, new_method_call(NOTES, "Notify", "susssasa{sv}i", body))
         async with asyncio.timeout(TIMEOUT):

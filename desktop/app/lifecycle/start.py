@@ -25,6 +25,7 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Signal, qVersi
 from PySide6.QtWidgets import QApplication
 
 from desktop import __version__
+from desktop.app.desktop.identity import APP_ID
 from desktop.app.home.crash import CrashReporter
 from desktop.app.home.folder import Home
 from desktop.app.lifecycle.window_watch import WindowWatch, pss_kb, since_process_start_ms
@@ -45,7 +46,7 @@ def start(home: Home, options: argparse.Namespace, wiring: str) -> int:
     application = QApplication(["assent", "-style", "fusion"])  # naming the style here saves making another first
     QCoreApplication.setApplicationName("Assent")
     QCoreApplication.setApplicationVersion(__version__)
-    QApplication.setDesktopFileName("assent")
+    QApplication.setDesktopFileName(APP_ID)
     QApplication.setQuitOnLastWindowClosed(False)
     crashes = CrashReporter(home.logs)
     crashes.install()

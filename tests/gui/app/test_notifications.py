@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from pytestqt.qtbot import QtBot
 
+from desktop.app.desktop.identity import APP_ID
 from desktop.app.desktop.lazy_notifications import LazyNotes
 from desktop.presenter.events.bridge import Bridge
 from desktop.ui.shell.notify import TOGETHER_MS, Notifier
@@ -121,7 +122,7 @@ async def test_behind_other_windows_a_request_is_told_without_a_word_of_it_and_a
     request = await app.asked()
     await until(lambda: listener.notes, "a notification")
     name, replaces, icon, title, body, actions, hints, _ = listener.notes[0]
-    assert (name, replaces, icon, title, actions) == ("Assent", 0, "assent", "Assent", ["default", "Show"])
+    assert (name, replaces, icon, title, actions) == ("Assent", 0, APP_ID, "Assent", ["default", "Show"])
     assert body == "A request waits for your answer."
     assert sorted(hints) == ["desktop-entry", "urgency"]
     told = json.dumps(listener.heard)

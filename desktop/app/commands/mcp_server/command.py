@@ -31,7 +31,7 @@ PORT = 7368
 
 def main(arguments: Sequence[str]) -> int:
     """The whole command; returns its exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     if not options.http:
         if sys.stdin is None or sys.stdout is None:
             say_error("assent: stdin or stdout is closed, and MCP goes through both")
@@ -50,16 +50,17 @@ def main(arguments: Sequence[str]) -> int:
         return DONE
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What `assent mcp` takes."""
+    made = argparse.ArgumentParser(
         prog="assent mcp", description="Offer chosen skills and agents to other programs, over MCP."
     )
-    parser.add_argument("--http", action="store_true", help="serve HTTP on 127.0.0.1 instead of stdin and stdout")
-    parser.add_argument("--port", type=int, default=PORT, help=f"its port (default: {PORT}; 0: any that is free)")
-    parser.add_argument("--new-token", action="store_true", help="make a new token for --http; the old one is void")
-    parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
-    parser.add_argument("--script", type=Path, help=argparse.SUPPRESS)
-    return parser
+    made.add_argument("--http", action="store_true", help="serve HTTP on 127.0.0.1 instead of stdin and stdout")
+    made.add_argument("--port", type=int, default=PORT, help=f"its port (default: {PORT}; 0: any that is free)")
+    made.add_argument("--new-token", action="store_true", help="make a new token for --http; the old one is void")
+    made.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
+    made.add_argument("--script", type=Path, help=argparse.SUPPRESS)
+    return made
 
 
 class _Command:
