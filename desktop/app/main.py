@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from desktop.app.commands import acp, audit_check, check, headless, send
     from desktop.app.commands.mcp_server import command as mcp_server
-    from desktop.app.home import instance
+    from desktop.app.home import installation, instance
     from desktop.app.lifecycle import start, startup_error
 else:
     acp = lazy_module("desktop.app.commands.acp")
@@ -37,6 +37,7 @@ else:
     check = lazy_module("desktop.app.commands.check")
     headless = lazy_module("desktop.app.commands.headless")
     mcp_server = lazy_module("desktop.app.commands.mcp_server.command")
+    installation = lazy_module("desktop.app.home.installation")
     instance = lazy_module("desktop.app.home.instance")
     send = lazy_module("desktop.app.commands.send")
     signal = lazy_module("signal")
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
         return code
     options = _ordinary(given) or parser().parse_args(given)
     if options.version:
-        sys.stdout.write(f"assent {__version__}\n")
+        sys.stdout.write(f"assent {__version__} ({installation.this_installation().line})\n")
         return 0
     if options.probe_qt:
         return start.probe_qt()

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from desktop import __version__
+from desktop.app.home.installation import this_installation
 from desktop.app.main import _ordinary, parser
 from tests.end2end import tiny
 from tests.harness.timeouts import WAIT_S
@@ -37,7 +38,8 @@ def assent(*options: str, **environment: str) -> subprocess.CompletedProcess[str
 
 def test_the_version_is_that_of_the_project_and_costs_no_qt_and_no_home() -> None:
     done = assent("--version")
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"assent {__version__}\n", "")
+    said = f"assent {__version__} ({this_installation().line})\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
     code = "import sys; sys.argv = ['assent', '--version']; from desktop.app.main import main; main()\n"
     code += "sys.exit('PySide6' in sys.modules or 'asyncio' in sys.modules)"

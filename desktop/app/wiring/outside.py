@@ -10,6 +10,7 @@ from pathlib import Path
 
 from desktop.agents.skill.host import Host
 from desktop.app.home.folder import home_path
+from desktop.app.home.installation import this_installation
 from desktop.domain.models import ModelRef
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.outside.calls import OutsideCalls
@@ -43,8 +44,12 @@ def outside_calls(
 
 
 def start_words(home: Path) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    """(command, environment) with which another program starts `assent mcp` for this home. Looks through the PATH."""
+    """(command, environment) with which another program starts `assent mcp` for this home. Reads a few
+    files, and looks through the PATH."""
     more = () if home == home_path(None, {}) else ("--home", os.fspath(home))
+    known = this_installation().command
+    if known:
+        return (*known, "mcp", *more), {}
     if shutil.which("assent"):
         return ("assent", "mcp", *more), {}
     root = Path(__file__).resolve().parents[3]

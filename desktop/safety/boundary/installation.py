@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from desktop.domain.installation import BUILD_FILE, LAUNCHER, folder_root
 from desktop.domain.loading.lazy import lazy_module
 
 # Slow to load, and only needed where Python is the system's own.
@@ -27,14 +28,32 @@ _SHARED = ("/", "/usr", "/usr/local", "/opt/homebrew", "/opt/local", "/System", 
 
 @functools.cache
 def installation() -> tuple[str, ...]:
-    """Resolved folders and files, none inside another. A Python of the system shares its prefix with everything else:
-    of that one only the library and the program count."""
+    """Resolved folders and files of this program, none inside another."""
     here = Path(__file__).resolve().parents[3]
-    found = [str(here / part) for part in PARTS]
-    for prefix in (sys.prefix, sys.base_prefix):
+    return parts_of(here, (sys.prefix, sys.base_prefix), os.environ)
+
+
+def parts_of(code: Path, prefixes: Iterable[str], environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Those of the program in ``code`` with these folders of Python. A Python of the system shares its prefix with
+    everything else: of that one only the library and the program count. The self-contained folder counts with all its
+    versions and with what an update lays down there, an AppImage with its file."""
+    found = [str(code / part) for part in PARTS]
+    for prefix in prefixes:
         real = os.path.realpath(prefix)
         found += _of_the_system() if real in _SHARED else [real]
+        found += _self_contained(code, real)
+    image = environment.get("APPIMAGE", "")
+    if os.path.isabs(image) and os.path.isfile(image):
+        found.append(os.path.realpath(image))
     return without_inner(path for path in found if os.path.exists(path))
+
+
+def _self_contained(code: Path, prefix: str) -> list[str]:
+    """Its launcher and the file of its build say that it is one: a folder of another program may have its names."""
+    root = folder_root(prefix)
+    if not root or not (code / "resources" / BUILD_FILE).is_file() or not os.path.isfile(os.path.join(root, LAUNCHER)):
+        return []
+    return [root]
 
 
 @functools.cache

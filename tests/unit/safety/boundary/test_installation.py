@@ -11,7 +11,7 @@ import pytest
 from desktop.domain.errors import BoundaryViolation
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import Access, ProcessSpec
-from desktop.safety.boundary.installation import installation, without_inner
+from desktop.safety.boundary.installation import installation, parts_of, without_inner
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy
@@ -85,6 +85,48 @@ def test_what_runs_now_is_part_of_it() -> None:
     assert not any(is_within("/usr/bin/env", part) for part in installation())
     repository = Path(__file__).resolve().parents[4]
     assert not any(is_within(str(repository / "README.md"), part) for part in installation())
+
+
+def _folder(root: Path, build: bool = True, launcher: bool = True) -> tuple[Path, Path]:
+    """(code, prefix) of a self-contained folder."""
+    prefix = root / "versions" / "0.1.0"
+    code = prefix / "lib" / "site-packages"
+    for part in ("desktop", "resources", "skills"):
+        (code / part).mkdir(parents=True)
+    if build:
+        (code / "resources" / "build.json").touch()
+    if launcher:
+        (root / "assent").touch()
+    (root / "versions" / "current").symlink_to("0.1.0")
+    return code, prefix
+
+
+@pytest.mark.spec("R-FS-10")
+def test_of_the_self_contained_folder_all_versions_and_what_an_update_lays_down_are_part(tmp_path: Path) -> None:
+    root = tmp_path / "assent"
+    code, prefix = _folder(root)
+    for started_by in (prefix, root / "versions" / "current"):
+        assert parts_of(code, [str(started_by)], {}) == (str(root),)
+
+
+@pytest.mark.parametrize("lacks", ["build", "launcher"])
+def test_a_folder_that_only_has_such_names_is_not_taken_whole(tmp_path: Path, lacks: str) -> None:
+    code, prefix = _folder(tmp_path / "assent", build=lacks != "build", launcher=lacks != "launcher")
+    assert parts_of(code, [str(prefix)], {}) == (str(prefix),)
+
+
+@pytest.mark.spec("R-FS-10")
+def test_of_a_package_its_place_is_part_and_of_an_appimage_its_file(tmp_path: Path) -> None:
+    prefix, image = tmp_path / "mounted", tmp_path / "Assent.AppImage"
+    code = prefix / "lib" / "site-packages"
+    (code / "desktop").mkdir(parents=True)
+    image.touch()
+    (tmp_path / "link").symlink_to(image)
+    assert parts_of(code, [str(prefix)], {}) == (str(prefix),)
+    for named in (image, tmp_path / "link"):
+        assert set(parts_of(code, [str(prefix)], {"APPIMAGE": str(named)})) == {str(prefix), str(image)}
+    for named in ("Assent.AppImage", str(tmp_path), str(tmp_path / "gone"), ""):
+        assert parts_of(code, [str(prefix)], {"APPIMAGE": named}) == (str(prefix),)
 
 
 def test_what_lies_in_another_part_is_named_once() -> None:
