@@ -20,6 +20,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 -- before the imports below, which
 from devlib.benching import run_benches
 from devlib.ending import until_told
 from devlib.environment import ROOT, clean_environment, ensure_environment
+from devlib.licences.command import check_licences, write_licences
 from devlib.mutating import run_mutants
 from devlib.picturing import save_pictures
 from devlib.system import ensure_system
@@ -62,6 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     shots = _command(commands, "shots", shots_command, "save every page, light and dark, as pictures")
     shots.add_argument("folder", type=Path, metavar="DIR")
     shots.add_argument("names", nargs="*", metavar="NAME", help="only pictures with this in their name")
+    licences = _command(commands, "licences", licences_command, "write the list of licences of all that is handed out")
+    licences.add_argument("--check", action="store_true", help="write nothing; say what is unknown, missing or refused")
+    licences.add_argument("--qt-source", type=Path, action="append", default=[], metavar="DIR", help="read Qt's parts")
     _command(commands, "check", check, "style, types, import rules and all house rules")
     _command(commands, "setup", setup, "make the environment and start nothing")
     return parser
@@ -132,6 +136,12 @@ def check(options: argparse.Namespace) -> int:
     """Style, complexity, types, imports: tests/architecture holds them all."""
     setup(options)
     return run_chosen(["-q", "tests/architecture"])
+
+
+def licences_command(options: argparse.Namespace) -> int:
+    """Looks into every wheel of the lock and writes resources/licences, or says why not."""
+    setup(options)
+    return check_licences() if options.check else write_licences(options.qt_source)
 
 
 def setup(options: argparse.Namespace) -> int:

@@ -1,0 +1,1 @@
+"""Which licences stand on what is handed out, whether they go together, and the texts that go with it."""
