@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from desktop.app.commands import acp, audit_check, check, headless, send
     from desktop.app.commands.mcp_server import command as mcp_server
+    from desktop.app.desktop import last_word, no_window
     from desktop.app.home import installation, instance
     from desktop.app.lifecycle import start, startup_error
 else:
@@ -39,6 +40,8 @@ else:
     mcp_server = lazy_module("desktop.app.commands.mcp_server.command")
     installation = lazy_module("desktop.app.home.installation")
     instance = lazy_module("desktop.app.home.instance")
+    last_word = lazy_module("desktop.app.desktop.last_word")
+    no_window = lazy_module("desktop.app.desktop.no_window")
     send = lazy_module("desktop.app.commands.send")
     signal = lazy_module("signal")
     start = lazy_module("desktop.app.lifecycle.start")
@@ -73,11 +76,11 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
     if options.version:
         sys.stdout.write(f"assent {__version__} ({installation.this_installation().line})\n")
         return 0
-    if options.probe_qt:
-        return start.probe_qt()
     path = home_path(options.home, os.environ)
     if options.check:
         return check.main(path)
+    if options.probe_qt:
+        return _probed_qt()
     try:
         home = _opened(path)
     except KnownError as error:
@@ -85,13 +88,13 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
     gc.disable()  # importing makes no garbage, but collecting while importing takes a tenth of the start
     try:
         load_qt()
-        return start.start(home, options, wiring)
+        return start.start(home, options, wiring, _refuse_without_window)
     except KnownError as error:
         return _refuse(error, path)
     except ImportError as error:
-        if "PySide6" not in f"{error.name} {error.path}":
+        if not _is_of_qt(error):
             raise
-        return _refuse(_no_qt(error), path)
+        return _refuse_without_window(no_window.not_loaded(error))
     finally:
         home.release()
 
@@ -169,23 +172,39 @@ def _refuse(error: KnownError, path: Path) -> int:
         _tell(f"assent: {error}\n  Its window was brought to the front.")
         return REFUSED
     _tell(f"assent: {error}\n  {error.next_step}")
-    if _alone_on_a_screen() and error.code != "qt.missing":
+    if _alone_on_a_screen():
         startup_error.show(error)
     return REFUSED
+
+
+def _refuse_without_window(error: KnownError) -> int:
+    """The same where Qt opens none."""
+    _tell(f"assent: {error}\n  {error.next_step}")
+    if _alone_on_a_screen():
+        last_word.notify(error)
+    return REFUSED
+
+
+def _probed_qt() -> int:
+    """For `--check`, in a process of its own: whether Qt begins here, or in words why not."""
+    try:
+        load_qt()
+        return start.probe_qt(_refuse_without_window)
+    except ImportError as error:
+        if not _is_of_qt(error):
+            raise
+        _tell(no_window.not_loaded(error).advice)
+        return REFUSED
+
+
+def _is_of_qt(error: ImportError) -> bool:
+    return "PySide6" in f"{error.name} {error.path}" or "shiboken6" in f"{error.name} {error.path}"
 
 
 def _alone_on_a_screen() -> bool:
     terminal = sys.stderr is not None and sys.stderr.isatty()
     screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     return screen and not terminal and os.environ.get("QT_QPA_PLATFORM") != "offscreen"
-
-
-def _no_qt(error: ImportError) -> KnownError:
-    return KnownError(
-        f"Qt cannot be loaded on this machine: {error}.",
-        next_step="Run `python3 packaging/dev.py run`, which names the system libraries that are missing.",
-        code="qt.missing",
-    )
 
 
 def _tell(text: str) -> None:

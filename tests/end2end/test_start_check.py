@@ -97,7 +97,7 @@ def test_what_is_broken_is_named_and_a_missing_keyring_is_only_a_notice(tmp_path
     before = file.read_bytes()
     code, said, err = check(tmp_path, QT_QPA_PLATFORM="xcb", DISPLAY=":4711")
     assert (code, err) == (1, "")
-    assert said["Qt"].startswith("broken: Qt does not start (")
+    assert said["Qt"].startswith("broken: The screen cannot be used")
     assert said["Database"].startswith("broken: ")
     assert str(file) in said["Database"]
     assert said["Activity log"].startswith("broken: It cannot be read")

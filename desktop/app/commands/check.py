@@ -29,6 +29,9 @@ from desktop.workers.model_child import model_host
 TIMEOUT = 60.0
 """Seconds that one probe may take."""
 
+REFUSED = 2
+"""The exit code of a process that says in words why it did not begin."""
+
 CHAINED = 3
 """The format of the database that made the activity log a chain."""
 
@@ -107,8 +110,9 @@ def qt() -> Health:
     folder = Path(package_file).resolve().parents[1]
     done = subprocess.run(own_command("--probe-qt"), cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
     if done.returncode != 0:
-        said = next(iter(done.stderr.strip().splitlines()), "no reason was given")
-        return Health("broken", f"Qt does not start ({said}). Check DISPLAY or WAYLAND_DISPLAY and Qt's libraries.")
+        lines = done.stderr.strip().removeprefix("assent: ").splitlines()
+        said = lines if done.returncode == REFUSED else lines[-1:]  # in words; else the last line of a traceback
+        return Health("broken", " ".join(said) or "Qt does not start, and gives no reason.")
     found: dict[str, str] = json.loads(done.stdout)
     return Health("ok", f"Qt {found['qt']} on {found['platform']}, PySide6 {found['pyside']}.")
 
