@@ -40,16 +40,22 @@ RUNTIME_ROOMS = (
 )
 HIDE_QT = ("-p", "tests.harness.hide_qt", "-p", "no:pytest-qt")
 LONG = (
-    ("tests/gui/app",),
-    ("tests/end2end",),
     ("tests/unit/safety",),
+    ("tests/end2end",),
+    ("tests/gui/app",),
+    ("tests/unit/agents",),
+    ("tests/architecture",),
+    ("tests/unit/services",),
     ("tests/unit/workers", "tests/unit/models"),
     ("tests/unit/tools",),
 )
 """What takes longest or waits most, in the order in which it begins: while these wait for other processes, the rest
 computes. Folders that stand nowhere here come after them, by their kind."""
-SHORT = (("tests/unit/services",), ("tests/gui/approvals", "tests/gui/transcript"))
+SHORT = (("tests/gui/approvals", "tests/gui/transcript"),)
 """What is left for the end, the shortest last: then no core waits long for another."""
+PARTS = {"tests/end2end": 2, "tests/gui/app": 3}
+"""Folders that take so much longer than the others that they are dealt out to several processes, file by file: else
+they would still go on, on one core, when everything else has ended."""
 AT_ONCE = 3 * max(2, os.cpu_count() or 1)
 """Three processes for each core: about half of the time a test waits for another process or for the disk."""
 MAX_NAMED = 20
@@ -66,16 +72,22 @@ class Stage:
 
     options: tuple[str, ...]
     paths: tuple[str, ...]
+    called: str = ""
+    """What it is called where its paths would not say it."""
 
     @property
     def name(self) -> str:
         """The folders, or at most a few files, as a person reads them in a line."""
+        if self.called:
+            return self.called
         names = [path.removeprefix("tests/").removeprefix("unit/") for path in self.paths]
         return ", ".join(names) if len(names) <= MAX_NAMED else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
     @property
     def label(self) -> str:
         """The first folder alone, where a line names several stages."""
+        if self.called:
+            return self.called
         first, more = self.paths[0].removeprefix("tests/").removeprefix("unit/"), len(self.paths) - 1
         return f"{first} and {more} more" if more else first
 
@@ -87,7 +99,17 @@ def stages() -> list[Stage]:
     others = tuple(path for path in (*kinds["tests/unit"], *kinds["tests"]) if path not in (*runtime, *kinds))
     named = [path for group in (*LONG, *SHORT) for path in group]
     groups = [*LONG, *(_without(group, named) for group in (others, kinds["tests/gui"], runtime)), *SHORT]
-    return [Stage(HIDE_QT if hides_qt(group[0]) else (), group) for group in groups if group]
+    return [stage for group in groups if group for stage in _parts(group)]
+
+
+def _parts(group: tuple[str, ...]) -> list[Stage]:
+    """One stage, or several that share the files of a long folder."""
+    options, count = HIDE_QT if hides_qt(group[0]) else (), PARTS.get(group[0], 1)
+    if count == 1:
+        return [Stage(options, group)]
+    files = _folders(group[0])
+    name = group[0].removeprefix("tests/")
+    return [Stage(options, files[part::count], f"{name} {part + 1}/{count}") for part in range(count)]
 
 
 def hides_qt(path: str) -> bool:
