@@ -77,6 +77,7 @@ def _bounded(root: str, *, nested: bool = True) -> Iterator[tuple[str, tuple[int
     folder itself alone."""
     rows: list[tuple[str, tuple[int, ...]]] = []
     waiting = [root]
+    start = len(os.path.join(root, ""))
     while waiting:
         folder = waiting.pop()
         with os.scandir(folder) as entries:
@@ -85,7 +86,7 @@ def _bounded(root: str, *, nested: bool = True) -> Iterator[tuple[str, tuple[int
                     if nested and entry.name not in _MADE_WHILE_RUNNING:
                         waiting.append(entry.path)
                     continue
-                rows.append((os.path.relpath(entry.path, root), state_of(entry.path)))
+                rows.append((entry.path[start:], state_of(entry.path)))
         if len(rows) > MAX_FILES:
             return
     yield from rows
