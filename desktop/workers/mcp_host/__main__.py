@@ -12,6 +12,9 @@ if __name__ == "__main__":
     if root not in sys.path:
         sys.path.insert(0, root)
     gc.disable()  # importing makes no garbage, but collecting while importing takes a fifth of the start
+    from desktop.domain.loading.bare_package import bare_packages
+
+    bare_packages("mcp", "mcp.client")  # only parts of its client are used, and no server
     from desktop.workers.mcp_host.host import main
 
     gc.freeze()  # modules are here to stay: no later collection has to look at them
