@@ -21,6 +21,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path += sys.argv[1:]  # where the packages are, for an interpreter that does not know
+
 import acp
 from acp import helpers
 from acp.schema import (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
+import sysconfig
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -23,6 +25,10 @@ from desktop.tools.acp.known import AcpAgent
 from tests.harness.timeouts import WAIT_S
 
 SERVERS = Path(__file__).resolve().parents[3] / "servers" / "acp"
+PYTHON = os.path.realpath(sys.executable)
+"""The interpreter by its own name. Of one in an environment all packages are pinned with it, 16,000 files that are
+looked through before each start and are no part of these tests. Scripts are told where the packages are."""
+PACKAGES = sysconfig.get_path("purelib")
 Answer = Callable[[PermissionRequest], str] | str
 
 
@@ -63,7 +69,7 @@ class Desk:
 
     async def switched_on(self, name: str = "honest", script: str = "honest.py", *args: str, **terms: Any) -> None:
         """An agent that a person has added, looked at and switched on."""
-        await self.added(name, sys.executable, str(SERVERS / script), *args)
+        await self.added(name, PYTHON, str(SERVERS / script), *args, PACKAGES)
         await self.switched(name, **terms)
 
     async def added(self, name: str, command: str, *args: str) -> None:
