@@ -38,6 +38,8 @@ from shots import models as chat_shots
 from shots import moments, outcomes, samples
 from shots import schedules as schedule_shots
 from shots import skills as skill_shots
+from shots.about import VIEWS as ABOUT
+from shots.about import SampleAbout, about_in
 from shots.agents import sample_agents
 from shots.changes import SampleKept
 from shots.cli import SampleCli, request
@@ -113,6 +115,7 @@ class Stage:
             middleware=SampleMiddleware(),
             other_agents=SampleOtherAgents(),
             other_apps=SampleOtherApps(),
+            about=SampleAbout(),
         )
         return SettingsPage(
             cast(Any, self.settings),
@@ -165,6 +168,12 @@ def _first_run(stage: Stage, **state: Any) -> QWidget:
 def _settings(stage: Stage, name: str) -> QWidget:
     stage.setup.set(connections=samples.CONNECTIONS)
     stage.page("settings").show_settings(name)
+    return stage.window
+
+
+def _about(stage: Stage, view: str) -> QWidget:
+    about_in(_settings(stage, "About"), view)
+    settle(DEAF)
     return stage.window
 
 
@@ -409,6 +418,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
         for name in ("Approvals", "Tools", "Middleware", "Changes")
         for size in ("", "-960")
     },
+    **{f"settings-about{name}": partial(_about, view=view) for name, view in ABOUT.items()},
     "settings-other-apps": lambda s: _settings(s, "Other apps"),
     "settings-other-apps-960": lambda s: _settings(s, "Other apps"),
     "02-approval-write": lambda s: _approval(s, "r3"),

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from desktop.app.door.host import Door
+from desktop.app.home.installation import this_installation
 from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.boundary import safety_of
 from desktop.app.wiring.outside import start_words
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from desktop.presenter.mcp.servers import McpServersViewModel
     from desktop.presenter.schedules import page as schedules_page
     from desktop.presenter.schedules.page import JobsViewModel
+    from desktop.presenter.settings import about as settings_about
     from desktop.presenter.settings import boundaries as settings_boundaries
     from desktop.presenter.settings import cli_tools as settings_cli_tools
     from desktop.presenter.settings import grants as settings_grants
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from desktop.presenter.settings import other_agents as settings_other_agents
     from desktop.presenter.settings import other_apps as settings_other_apps
     from desktop.presenter.settings import reach as settings_reach
+    from desktop.presenter.settings.about import AboutViewModel
     from desktop.presenter.settings.boundaries import BoundariesViewModel
     from desktop.presenter.settings.cli_tools import CliToolsViewModel
     from desktop.presenter.settings.connections import searches as settings_searches
@@ -65,10 +69,12 @@ if TYPE_CHECKING:
     from desktop.presenter.skills.trying import SkillTrials
     from desktop.safety.boundary import entries as boundary_entries
     from desktop.safety.boundary import reach as boundary_reach
+    from desktop.services.licences import reading as licences_reading
 else:
     page_services = lazy_module("desktop.app.wiring.page_services")
     mcp_servers = lazy_module("desktop.presenter.mcp.servers")
     schedules_page = lazy_module("desktop.presenter.schedules.page")
+    settings_about = lazy_module("desktop.presenter.settings.about")
     settings_boundaries = lazy_module("desktop.presenter.settings.boundaries")
     settings_cli_tools = lazy_module("desktop.presenter.settings.cli_tools")
     settings_grants = lazy_module("desktop.presenter.settings.grants")
@@ -89,6 +95,9 @@ else:
     skills_trying = lazy_module("desktop.presenter.skills.trying")
     boundary_entries = lazy_module("desktop.safety.boundary.entries")
     boundary_reach = lazy_module("desktop.safety.boundary.reach")
+    licences_reading = lazy_module("desktop.services.licences.reading")
+
+RESOURCES = Path(__file__).resolve().parents[3] / "resources"
 
 
 class LazyModels:
@@ -102,6 +111,12 @@ class LazyModels:
     def made(self, name: str) -> bool:
         """Whether the view-model of this name exists; does not make it."""
         return name in self.__dict__
+
+    @cached_property
+    def about(self) -> AboutViewModel:
+        """The view-model of the settings page About."""
+        licences = licences_reading.LicenceList(RESOURCES / "licences")
+        return settings_about.AboutViewModel(this_installation, licences, self.bridge)
 
     @cached_property
     def boundaries(self) -> BoundariesViewModel:

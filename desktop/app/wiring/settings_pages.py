@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from desktop.presenter.settings.agents_editing import AgentsViewModel
     from desktop.presenter.settings.cli_tools import CliToolsViewModel
     from desktop.presenter.settings.confinement import ConfinementViewModel
+    from desktop.ui.settings.about import page as about_page
     from desktop.ui.settings.agents import page as agents_page
     from desktop.ui.settings.boundaries import grants as boundaries_grants
     from desktop.ui.settings.boundaries import page as boundaries_page
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from desktop.ui.settings.other_apps import page as other_apps_page
     from desktop.ui.settings.web_search import page as web_search_page
 else:
+    about_page = lazy_module("desktop.ui.settings.about.page")
     agents_page = lazy_module("desktop.ui.settings.agents.page")
     boundaries_grants = lazy_module("desktop.ui.settings.boundaries.grants")
     boundaries_page = lazy_module("desktop.ui.settings.boundaries.page")
@@ -207,6 +209,13 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         words=("folder", "path", "directory", "workspace", "boundary", "sandbox", "file access", "denied"),
         head="Changes apply from the next tool call on, also in runs that are working",
         build=_boundaries,
+    ),
+    PageRow(
+        "About",
+        "About",
+        "mark",
+        words=("version", "commit", "licence", "license", "third party", "open source", "copyright", "SBOM"),
+        build=lambda m, frame: about_page.AboutPage(m.views.about, frame.toast.say),
     ),
 )
 """In the order in which they stand. A page more is a row more, and what the row names."""

@@ -22,6 +22,7 @@ NEEDS = {
     "Agents": "agents_editor",
     "Other agents": "other_agents",
     "Other apps": "other_apps",
+    "About": "about",
 }
 """Pages that are shown only over a sample of their own."""
 

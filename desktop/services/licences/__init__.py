@@ -1,0 +1,1 @@
+"""The licences of what the app is made of."""
