@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.licences import LicencedPart
-from desktop.presenter.settings.about import with_copyright
+from desktop.domain.licences.part import LicencedPart
+from desktop.presenter.settings.about.page import with_copyright
 from desktop.services.licences.reading import LicenceList
 from desktop.ui.settings.about.page import AboutPage
 
@@ -42,6 +45,17 @@ def about_in(window: QWidget, view: str) -> None:
     page.list.search.setText(view if view != "all" else "")
     if view == "PySide6":
         page.list.parts.activated.emit(page.list.parts.parts.index(0))
+
+
+def about_pictures(opened: Callable[[Any, str], QWidget]) -> Mapping[str, Callable[[Any], QWidget]]:
+    """Each picture of the page by its name; ``opened`` shows a page of Settings and gives the window."""
+
+    def picture(stage: Any, view: str) -> QWidget:
+        window = opened(stage, "About")
+        about_in(window, view)
+        return window
+
+    return {f"settings-about{name}": partial(picture, view=view) for name, view in VIEWS.items()}
 
 
 class SampleAbout(QObject):

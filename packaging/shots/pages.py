@@ -38,8 +38,7 @@ from shots import models as chat_shots
 from shots import moments, outcomes, samples
 from shots import schedules as schedule_shots
 from shots import skills as skill_shots
-from shots.about import VIEWS as ABOUT
-from shots.about import SampleAbout, about_in
+from shots.about import SampleAbout, about_pictures
 from shots.agents import sample_agents
 from shots.changes import SampleKept
 from shots.cli import SampleCli, request
@@ -168,12 +167,6 @@ def _first_run(stage: Stage, **state: Any) -> QWidget:
 def _settings(stage: Stage, name: str) -> QWidget:
     stage.setup.set(connections=samples.CONNECTIONS)
     stage.page("settings").show_settings(name)
-    return stage.window
-
-
-def _about(stage: Stage, view: str) -> QWidget:
-    about_in(_settings(stage, "About"), view)
-    settle(DEAF)
     return stage.window
 
 
@@ -418,9 +411,8 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
         for name in ("Approvals", "Tools", "Middleware", "Changes")
         for size in ("", "-960")
     },
-    **{f"settings-about{name}": partial(_about, view=view) for name, view in ABOUT.items()},
-    "settings-other-apps": lambda s: _settings(s, "Other apps"),
-    "settings-other-apps-960": lambda s: _settings(s, "Other apps"),
+    **about_pictures(_settings),
+    **{f"settings-other-apps{size}": lambda s: _settings(s, "Other apps") for size in ("", "-960")},
     "02-approval-write": lambda s: _approval(s, "r3"),
     "02-approval-shell": lambda s: _approval(s, "r2"),
     "02-approval-new-file": lambda s: _approval(s, "r1"),
@@ -462,29 +454,23 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "07-appearance": lambda s: _settings(s, "Appearance"),
     "07-agents": lambda s: _settings(s, "Agents"),
     "07-tools": lambda s: _settings(s, "Tools"),
-    "07-boundaries": _boundaries,
+    **dict.fromkeys(("07-boundaries", "07-boundaries-960"), _boundaries),
     **{
         f"07-boundaries-{view}": partial(_boundaries, view=view)
         for view in ("none", "proved", "alarm", "adding", "allowing", "confirm", "reach", "960-reach", "hosts")
     },
-    "07-boundaries-960": _boundaries,
     "07-cli-tools": lambda s: _cli(s, "tools"),
     "07-cli-text": lambda s: _cli(s, "text"),
     "07-cli-try": lambda s: _cli(s, "try"),
-    "07-mcp": _mcp,
-    "07-mcp-960": _mcp,
+    **dict.fromkeys(("07-mcp", "07-mcp-960"), _mcp),
     **{f"07-mcp-{view}": partial(_mcp, view=view) for view in ("look", "add", "try", "text", "request", "fetching")},
     **{f"07-mcp-server{size}": partial(_mcp, view="server") for size in ("", "-960", "-1440")},
     **{
         f"07-mcp-server-{tab}": partial(_mcp, view=f"server-{tab}")
         for tab in ("resources", "prompts", "log", "started")
     },
-    "07-keys": _keys,
-    "07-keys-960": _keys,
-    "07-keys-add": lambda s: _keys(s, "add"),
-    "07-keys-agree": lambda s: _keys(s, "agree"),
-    "07-keys-delete": lambda s: _keys(s, "delete"),
-    "07-keys-locked": lambda s: _keys(s, "locked"),
+    **dict.fromkeys(("07-keys", "07-keys-960"), _keys),
+    **{f"07-keys-{act}": partial(_keys, act=act) for act in ("add", "agree", "delete", "locked")},
     "07-problems": _problems,
     "08-first-run": _first_run,
     "08-first-run-looking": lambda s: _first_run(s, servers=(), looking=True),

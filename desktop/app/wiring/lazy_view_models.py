@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from desktop.presenter.mcp.servers import McpServersViewModel
     from desktop.presenter.schedules import page as schedules_page
     from desktop.presenter.schedules.page import JobsViewModel
-    from desktop.presenter.settings import about as settings_about
     from desktop.presenter.settings import boundaries as settings_boundaries
     from desktop.presenter.settings import cli_tools as settings_cli_tools
     from desktop.presenter.settings import grants as settings_grants
@@ -46,7 +45,8 @@ if TYPE_CHECKING:
     from desktop.presenter.settings import other_agents as settings_other_agents
     from desktop.presenter.settings import other_apps as settings_other_apps
     from desktop.presenter.settings import reach as settings_reach
-    from desktop.presenter.settings.about import AboutViewModel
+    from desktop.presenter.settings.about import page as settings_about
+    from desktop.presenter.settings.about.page import AboutViewModel
     from desktop.presenter.settings.boundaries import BoundariesViewModel
     from desktop.presenter.settings.cli_tools import CliToolsViewModel
     from desktop.presenter.settings.connections import searches as settings_searches
@@ -74,7 +74,7 @@ else:
     page_services = lazy_module("desktop.app.wiring.page_services")
     mcp_servers = lazy_module("desktop.presenter.mcp.servers")
     schedules_page = lazy_module("desktop.presenter.schedules.page")
-    settings_about = lazy_module("desktop.presenter.settings.about")
+    settings_about = lazy_module("desktop.presenter.settings.about.page")
     settings_boundaries = lazy_module("desktop.presenter.settings.boundaries")
     settings_cli_tools = lazy_module("desktop.presenter.settings.cli_tools")
     settings_grants = lazy_module("desktop.presenter.settings.grants")

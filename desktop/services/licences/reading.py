@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.licences import LicencedPart
+from desktop.domain.licences.part import LicencedPart
 
 LISTS = ("components.json", "folder.json")
 TEXT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,150}")

@@ -17,7 +17,7 @@ from shots.about import LICENCES, SampleAbout
 
 from desktop.domain.installation import Installation
 from desktop.presenter.events.bridge import Bridge
-from desktop.presenter.settings.about import OWN_LICENCE, AboutViewModel, kind_words
+from desktop.presenter.settings.about.page import OWN_LICENCE, AboutViewModel, kind_words
 from desktop.services.licences.reading import LicenceList
 from desktop.ui.settings.about.page import AboutPage
 from desktop.ui.theme import Theme

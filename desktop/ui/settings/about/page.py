@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget
 
-from desktop.presenter.settings.about import OWN_LICENCE, AboutViewModel, part_facts
+from desktop.presenter.settings.about.page import OWN_LICENCE, AboutViewModel, part_facts
 from desktop.ui.settings.about.rows import PART, PartsList, part_title
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Field, MonoView

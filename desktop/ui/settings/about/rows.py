@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 
-from desktop.domain.licences import LicencedPart
+from desktop.domain.licences.part import LicencedPart
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided
 from desktop.ui.widgets.fixed_rows import FixedRows

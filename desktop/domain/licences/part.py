@@ -10,7 +10,9 @@ class LicencedPart:
     """Something that others made and that is handed out with the app."""
 
     name: str
+    """As its authors write it."""
     version: str
+    """Empty where it is not known."""
     kind: str
     """What it is: Python package, Rust crate, library, font, runtime."""
     licence: str
@@ -20,8 +22,10 @@ class LicencedPart:
     inside: tuple[str, ...]
     """The packages that it came in."""
     copyright: str
+    """Whose it is, a line each."""
     source: str
     """Where its source is."""
     about: str
+    """A line of what it is for, or where in its package it lies."""
     texts: tuple[str, ...]
     """Names of the texts of its licence."""

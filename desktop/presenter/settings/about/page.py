@@ -12,7 +12,7 @@ from desktop.domain.errors import AssentError
 
 if TYPE_CHECKING:
     from desktop.domain.installation import Installation
-    from desktop.domain.licences import LicencedPart
+    from desktop.domain.licences.part import LicencedPart
     from desktop.presenter.events.bridge import Bridge
     from desktop.services.licences.reading import LicenceList
 
