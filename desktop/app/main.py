@@ -27,12 +27,14 @@ from desktop.domain.loading.lazy import lazy_module, load
 if TYPE_CHECKING:
     import signal
 
-    from desktop.app.commands import acp, audit_check, check, headless, send
+    from desktop.app.commands import acp, audit_check, check, headless, opening, send
     from desktop.app.commands.mcp_server import command as mcp_server
     from desktop.app.desktop import last_word, no_window
     from desktop.app.home import installation, instance
     from desktop.app.lifecycle import start, startup_error
+    from desktop.domain import links
 else:
+    links = lazy_module("desktop.domain.links")
     acp = lazy_module("desktop.app.commands.acp")
     audit_check = lazy_module("desktop.app.commands.audit_check")
     check = lazy_module("desktop.app.commands.check")
@@ -42,6 +44,7 @@ else:
     instance = lazy_module("desktop.app.home.instance")
     last_word = lazy_module("desktop.app.desktop.last_word")
     no_window = lazy_module("desktop.app.desktop.no_window")
+    opening = lazy_module("desktop.app.commands.opening")
     send = lazy_module("desktop.app.commands.send")
     signal = lazy_module("signal")
     start = lazy_module("desktop.app.lifecycle.start")
@@ -58,6 +61,8 @@ COMMANDS: dict[str, ModuleType] = {
     "audit-check": audit_check,
 }
 """What works without a window, by its first word: ``main`` does it, ``parser`` says what it takes."""
+OPEN, FROM_MENU = "open", ["open", "--"]
+"""The word before a link, and all that an entry of a menu writes where there is none."""
 HANDOVER_S, HANDOVER_RETRY_S = 15.0, 0.05
 """Seconds for another process to end in order what it does with the home, and between two looks."""
 
@@ -72,7 +77,7 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
         signal.signal(signal.SIGINT, signal.default_int_handler)
         code: int = command.main(given[1:])
         return code
-    options = _ordinary(given) or parser().parse_args(given)
+    options = _options(given)
     if options.version:
         sys.stdout.write(f"assent {__version__} ({installation.this_installation().line})\n")
         return 0
@@ -83,14 +88,16 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
         return _probed_qt()
     try:
         home = _opened(path)
+    except HomeInUse as error:
+        return _brought_forward(error, path, options.link)
     except KnownError as error:
-        return _refuse(error, path)
+        return _refuse(error)
     gc.disable()  # importing makes no garbage, but collecting while importing takes a tenth of the start
     try:
         load_qt()
         return start.start(home, options, wiring, _refuse_without_window)
     except KnownError as error:
-        return _refuse(error, path)
+        return _refuse(error)
     except ImportError as error:
         if not _is_of_qt(error):
             raise
@@ -129,10 +136,21 @@ def load_qt() -> None:
     linecache.clearcache()  # what it has read by then: 2,000 lines of the standard library
 
 
+def _options(given: Sequence[str]) -> argparse.Namespace:
+    """``link`` is None where none could have been given."""
+    if not given or given[0] != OPEN:
+        return _ordinary(given) or parser().parse_args(given)
+    options = _ordinary(()) or argparse.Namespace()
+    options.link = ""
+    if list(given) != FROM_MENU:
+        vars(options).update(vars(opening.options(given[1:])))
+    return options
+
+
 def _ordinary(arguments: Sequence[str]) -> argparse.Namespace | None:
     """The options of an ordinary start, else None: argparse takes 3 ms, because it looks for translations first."""
     options = argparse.Namespace(
-        version=False, home=None, check=False, exit_after_paint=False, settle=None, probe_qt=False
+        version=False, home=None, check=False, exit_after_paint=False, settle=None, probe_qt=False, link=None
     )
     left = list(arguments)
     while left:
@@ -155,7 +173,8 @@ def parser() -> argparse.ArgumentParser:
         "assent send ADDRESS MESSAGE says something to a persistent agent at work. "
         "assent mcp offers chosen skills and agents to other programs; assent mcp --help says how. "
         "assent acp is an agent for an editor that starts it. "
-        "assent audit-check FILE follows the chain of an exported activity log.",
+        "assent audit-check FILE follows the chain of an exported activity log. "
+        "assent open LINK shows a place in the window.",
     )
     made.add_argument("--version", action="store_true", help="print the version and end")
     made.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
@@ -163,14 +182,23 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--exit-after-paint", action="store_true", help=argparse.SUPPRESS)
     made.add_argument("--settle", type=float, metavar="SECONDS", help=argparse.SUPPRESS)
     made.add_argument("--probe-qt", action="store_true", help=argparse.SUPPRESS)
+    made.set_defaults(link=None)
     return made
 
 
-def _refuse(error: KnownError, path: Path) -> int:
+def _brought_forward(error: HomeInUse, path: Path, link: str | None) -> int:
+    """The window of the Assent that runs, at a link's place. Who only gave it a link gets what was asked for."""
+    socket, patience = path / DATA / SOCKET, HANDOVER_S if link is not None else 0.0
+    if not instance.ask_to_open(socket, links.harmless(link or ""), os.environ, patience=patience):
+        return _refuse(error)
+    if link is not None:
+        return 0
+    _tell(f"assent: {error}\n  Its window was brought to the front.")
+    return REFUSED
+
+
+def _refuse(error: KnownError) -> int:
     """Say why not where it can be seen: on the terminal, and without one in a window."""
-    if isinstance(error, HomeInUse) and instance.ask_to_raise(path / DATA / SOCKET):
-        _tell(f"assent: {error}\n  Its window was brought to the front.")
-        return REFUSED
     _tell(f"assent: {error}\n  {error.next_step}")
     if _alone_on_a_screen():
         startup_error.show(error)

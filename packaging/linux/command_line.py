@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from desktop.app import main as app
+from desktop.app.commands import opening
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Command:
 def commands() -> tuple[Command, ...]:
     """The app itself first, then each of its commands by name."""
     found = [_command("", app.parser())]
-    found += [_command(word, module.parser()) for word, module in sorted(app.COMMANDS.items())]
+    words = {**app.COMMANDS, app.OPEN: opening}
+    found += [_command(word, module.parser()) for word, module in sorted(words.items())]
     return tuple(found)
 
 

@@ -42,6 +42,9 @@ It did not begin; the reason and what to do about it are on standard error.
 A person stopped it.
 .SH SECURITY
 Nothing that an agent wants to write or run becomes real without a yes of the person, a rule of theirs or a setting.
+A link that begins with
+.B assent:
+only shows a place in the window. It never sends, allows, changes or runs anything.
 """
 
 

@@ -16,11 +16,13 @@ import pytest
 
 from desktop import __version__
 from desktop.app import main as app
+from desktop.app.commands import opening
 from desktop.app.desktop.identity import APP_ID
 from tests.harness.timeouts import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 DAY = "2026-11-27"
+COMMANDS = {**app.COMMANDS, app.OPEN: opening}
 EARLIER = {"PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo", "LC_ALL": "C", "HOME": "/nonexistent"}
 
 
@@ -43,7 +45,7 @@ def manual(share: Path) -> str:
 
 def words() -> list[tuple[str, str]]:
     """(command, option) of everything that a person can write behind `assent`."""
-    parsers = {"": app.parser(), **{word: module.parser() for word, module in app.COMMANDS.items()}}
+    parsers = {"": app.parser(), **{word: module.parser() for word, module in COMMANDS.items()}}
     shown = {word: parser.format_help() for word, parser in parsers.items()}
     return [(word, name) for word, text in shown.items() for name in re.findall(r"(?<![\w-])--[a-z-]+", text)]
 
@@ -94,16 +96,16 @@ def test_the_icon_is_there_in_each_size_that_its_folder_says(share: Path) -> Non
 
 
 def test_the_manual_has_every_command_and_every_option(manual: str) -> None:
-    assert {f".SS assent {word}".replace("-", r"\-") for word in app.COMMANDS} <= set(manual.splitlines())
+    assert {f".SS assent {word}".replace("-", r"\-") for word in COMMANDS} <= set(manual.splitlines())
     sections = {"": manual.partition(".SH COMMANDS")[0]}
     sections |= {one.split("\n", 1)[0].replace("\\", ""): one for one in manual.split(".SS assent ")[1:]}
     assert [(word, name) for word, name in words() if name.replace("-", r"\-") not in sections[word]] == []
 
 
 def test_bash_completes_every_command_and_every_option(share: Path) -> None:
-    offered = {word: completed(share, *([word] if word else []), "--") for word in ("", *app.COMMANDS)}
+    offered = {word: completed(share, *([word] if word else []), "--") for word in ("", *COMMANDS)}
     assert [(word, name) for word, name in words() if name not in offered[word]] == []
-    assert set(app.COMMANDS) <= set(completed(share, ""))
+    assert set(COMMANDS) <= set(completed(share, ""))
     assert completed(share, "--home", "/tmp", "ru") == ["run"]
 
 
@@ -118,7 +120,7 @@ def test_bash_offers_folders_where_a_folder_is_wanted_and_nothing_for_a_rule(sha
 @pytest.mark.parametrize("file", ["zsh/vendor-completions/_assent", "fish/vendor_completions.d/assent.fish"])
 def test_the_other_shells_have_every_command_and_option_too(share: Path, file: str) -> None:
     text = (share / file).read_text("utf-8")
-    assert [word for word in app.COMMANDS if not re.search(rf"\b{word}\b", text)] == []
+    assert [word for word in COMMANDS if not re.search(rf"\b{word}\b", text)] == []
     assert [name for _, name in words() if name not in text and f"-l {name[2:]} " not in text] == []
 
 

@@ -19,6 +19,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.app.desktop.identity import APP_ID
 from desktop.app.desktop.session_bus import bus_address, socket_of
+from desktop.app.home.instance import is_token
 from desktop.presenter.events.bridge import Bridge
 
 SERVICE, PLACE = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
@@ -27,7 +28,6 @@ RULE = f"type='signal',sender='{SERVICE}',path='{PLACE}',interface='{SERVICE}'"
 TITLE, SHOW = "Assent", "Show"
 TIMEOUT = 5.0
 """Seconds for each step."""
-MAX_TOKEN = 256
 _BROKEN = (OSError, EOFError, ValueError, TimeoutError, AuthenticationError)
 
 logger = logging.getLogger(__name__)
@@ -156,17 +156,13 @@ class DesktopNotifications(QObject):
     def _told(self, member: str, body: tuple[Any, ...]) -> None:
         if not body or body[0] != self._number:
             return
-        if member == "ActivationToken" and len(body) > 1 and _is_token(body[1]):
+        if member == "ActivationToken" and len(body) > 1 and is_token(body[1]):
             os.environ["XDG_ACTIVATION_TOKEN"] = body[1]  # read and removed by Qt where a window needs it to come up
         elif member == "ActionInvoked":
             self.pressed.emit()
             os.environ.pop("XDG_ACTIVATION_TOKEN", None)
         elif member == "NotificationClosed":
             self._number = 0
-
-
-def _is_token(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= MAX_TOKEN and value.isprintable()
 
 
 async def _opened() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

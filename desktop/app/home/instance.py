@@ -1,6 +1,7 @@
 """What another process asks of the one that has the home, through a socket in the home's private folder: a second start
-to show the window or, where there is none, for the home itself; ``assent send`` to hand a message to a persistent
-agent; a program that wants to stay is passed on to the door. Nothing confined can open such a socket."""
+to show the window, at a link perhaps, or, where there is none, for the home itself; ``assent send`` to hand a message
+to a persistent agent; a program that wants to stay is passed on to the door. Nothing confined can open such a socket.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +12,21 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
+from desktop.domain.links import harmless
 
 ASK, ANSWER = b"raise\n", b"ok\n"
 YIELD = b"yield\n"
 SEND = b"send "
+OPEN = b"open "
+LONGEST_OPEN = 4_000
+"""Bytes of a line with a link and a token."""
+MAX_TOKEN = 256
+TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
+"""Where a desktop says to whom it has started that this one may come to the front."""
 DOOR = b"door\n"
 LONGEST = 2_000_000
 """Bytes of one line: a message of as many characters as an inbox takes, whatever these are, and its address."""
@@ -35,9 +43,25 @@ LONGEST_ADDRESS = 100
 logger = logging.getLogger(__name__)
 
 
-def ask_to_raise(address: Path) -> bool:
-    """Ask whoever has the home to show its window; True when it said it would. Blocks for ``TIMEOUT`` at most."""
-    return _asked(address, ASK)
+def ask_to_open(address: Path, link: str, environment: Mapping[str, str], *, patience: float = 0.0) -> bool:
+    """Ask whoever has the home to show its window at a link, or as it is for ""; True when it said it would. One that
+    is older and knows no links shows its window. Blocks, for up to ``patience`` seconds more than two ``TIMEOUT``:
+    whoever is only starting does not listen yet."""
+    token = next((environment[name] for name in TOKENS if is_token(environment.get(name))), "")
+    asked = OPEN + json.dumps({"link": link, "token": token}).encode() + b"\n"
+    until = time.monotonic() + patience
+    while True:
+        try:
+            return _answer(address, asked) == ANSWER or _asked(address, ASK)
+        except OSError:
+            if time.monotonic() > until or len(os.fsencode(address)) > LONGEST_ADDRESS:
+                return False
+        time.sleep(RETRY_S)
+
+
+def is_token(value: object) -> bool:
+    """Whether this can be a token of a desktop, which is put into the environment."""
+    return isinstance(value, str) and 0 < len(value) <= MAX_TOKEN and value.isprintable()
 
 
 def ask_for_home(address: Path) -> bool:
@@ -48,13 +72,18 @@ def ask_for_home(address: Path) -> bool:
 
 def _asked(address: Path, word: bytes) -> bool:
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-            line.settimeout(TIMEOUT)
-            line.connect(os.fspath(address))
-            line.sendall(word)
-            return line.recv(len(ANSWER)) == ANSWER
+        return _answer(address, word) == ANSWER
     except OSError:  # nobody listens, or the path is too long: the message on the terminal has to do
         return False
+
+
+def _answer(address: Path, word: bytes) -> bytes:
+    """What is answered to a word; nothing by one that does not know it. Raises OSError."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.settimeout(TIMEOUT)
+        line.connect(os.fspath(address))
+        line.sendall(word)
+        return line.recv(len(ANSWER))
 
 
 def send_message(address: Path, to: str, text: str, is_starting: Callable[[], bool] = lambda: False) -> None:
@@ -106,13 +135,16 @@ def _connected(address: Path, is_starting: Callable[[], bool], until: float) -> 
 
 Post = Callable[[str, str], Awaitable[None]]
 """Takes a message: to whom, and what. Raises KnownError."""
+Follow = Callable[[str], None]
+"""Shows the window where a link leads, or as it is for "". The link is one by its form alone."""
 Receive = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 """Has a program that stays, until it leaves."""
 
 
 class InstanceServer:
     """Listens for that, while we hold the home's lock (so a socket that is already there is a dead one). ``show`` None:
-    there is no window; ``give_up`` None: the home is not given away; ``receive`` None: nobody can stay."""
+    there is no window; ``give_up`` None: the home is not given away; ``receive`` None: nobody can stay; ``follow``
+    None: there is no window for links."""
 
     def __init__(
         self,
@@ -122,12 +154,14 @@ class InstanceServer:
         *,
         receive: Receive | None = None,
         give_up: Callable[[], None] | None = None,
+        follow: Follow | None = None,
     ) -> None:
         self._address = address
         self._show = show
         self._post = post
         self._receive = receive
         self._give_up = give_up
+        self._follow = follow
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -160,6 +194,9 @@ class InstanceServer:
             if act is not None:
                 act()
                 writer.write(ANSWER)
+            elif line.startswith(OPEN) and line.endswith(b"\n") and self._follow is not None:
+                self._opened(line.removeprefix(OPEN), self._follow)
+                writer.write(ANSWER)
             elif line.startswith(SEND) and line.endswith(b"\n"):
                 async with asyncio.timeout(SEND_TIMEOUT):
                     writer.write(await self._posted(line.removeprefix(SEND)))
@@ -169,6 +206,18 @@ class InstanceServer:
             logger.info("another process asked for something and left: %s", type(error).__name__)
         finally:
             writer.close()
+
+    def _opened(self, line: bytes, follow: Follow) -> None:
+        """Raises ValueError for what is no link with a token."""
+        asked = json.loads(line) if len(line) <= LONGEST_OPEN else None
+        if not isinstance(asked, dict) or not all(isinstance(asked.get(key), str) for key in ("link", "token")):
+            raise ValueError("no link")
+        if is_token(asked["token"]):
+            os.environ[TOKENS[0]] = asked["token"]  # read and removed by Qt where a window needs it to come up
+        try:
+            follow(harmless(asked["link"]))
+        finally:
+            os.environ.pop(TOKENS[0], None)
 
     async def _posted(self, line: bytes) -> bytes:
         """What is answered to a message. Raises ValueError for what is none."""

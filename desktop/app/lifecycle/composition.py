@@ -53,8 +53,8 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class App:
-    """The services, wired. Each part but ``post`` and ``rooms`` is awaited or called once, on the loop; those of the
-    end in their order (R-UI-8). One of them that fails or is late does not stop the others."""
+    """The services, wired. Each part but ``post``, ``rooms`` and ``follow`` is awaited or called once, on the loop; the
+    end's in their order (R-UI-8). One of them that fails or is late does not stop the others."""
 
     start: Callable[[], Awaitable[None]] = field(default=nothing)
     """Over when the pages stand."""
@@ -64,6 +64,8 @@ class App:
     """Takes what ``assent send`` says to an agent."""
     rooms: Callable[[], Rooms | None] = field(default=lambda: None)
     """What there is for programs that come in by the door; None: not yet."""
+    follow: Callable[[str], bool] = field(default=lambda _link: False)
+    """Shows where a link leads, with the window in front. False: not yet, it is kept; the caller shows the window."""
     quitting: Callable[[], None] = field(default=lambda: None)
     """Says in the window, at once, that the app ends."""
     cancel_runs: Callable[[], Awaitable[object]] = field(default=nothing)

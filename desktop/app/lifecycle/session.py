@@ -82,7 +82,7 @@ class Session:
         if isinstance(error, BugError):
             self._crashes.take(error.__cause__ or error, "a task")
 
-    async def life(self, measure: Measure | None) -> int:
+    async def life(self, measure: Measure | None, link: str = "") -> int:
         """From the wiring to the end; returns the exit code."""
         for number in SIGNALS:
             self._loop.add_signal_handler(number, self.quit)
@@ -96,11 +96,17 @@ class Session:
         def rooms() -> Rooms | None:
             return app.rooms()
 
+        def follow(wanted: str) -> None:
+            if not wanted or not app.follow(wanted):
+                self.show()
+
         door = Door(rooms, window=True)
-        server = InstanceServer(self._home.socket, self.show, post, receive=door.receive)
+        server = InstanceServer(self._home.socket, self.show, post, receive=door.receive, follow=follow)
         hooks = Hooks(self._crashes, self.quit, self.show, door)
         try:
             app = self._wiring.build(self._home, self._window, self.bridge, hooks)
+            if link:
+                app.follow(link)
             logger.info("Assent %s, process %d", __version__, os.getpid())
             starting = self.bridge.spawn(self._start(app), name="start")
             starting.add_done_callback(lambda _: settle())
@@ -128,6 +134,7 @@ def run(
     crashes: CrashReporter,
     wiring: Any,
     measure: Measure | None = None,
+    link: str = "",
 ) -> int:
     """Live until someone quits; the exit code. Everything is written down and let go of when it returns."""
     settle()
@@ -135,7 +142,7 @@ def run(
     loop = AssentEventLoop(application)
     loop.set_exception_handler(crashes.loop_handler)
     session = Session(loop, home, window, crashes, wiring)
-    life = session.bridge.spawn(session.life(measure), name="life")
+    life = session.bridge.spawn(session.life(measure, link), name="life")
     try:
         with sent_events_refused(application):
             return _until_over(loop, life, session)

@@ -45,7 +45,9 @@ from desktop.domain.loading.lazy import lazy_module, load
 if TYPE_CHECKING:
     from desktop.app.desktop import no_window
     from desktop.app.lifecycle import session
+    from desktop.domain import links
 else:
+    links = lazy_module("desktop.domain.links")
     no_window = lazy_module("desktop.app.desktop.no_window")
     session = lazy_module("desktop.app.lifecycle.session")
 
@@ -124,7 +126,8 @@ def _live(
         _say(json.dumps({**painted, "idle_pss_kb": pss_kb()}))
 
     measure = session.Measure(options.settle, report) if options.exit_after_paint else None
-    code = session.run(application, home, window, crashes, wiring, measure)
+    link = links.harmless(options.link) if options.link else ""
+    code = session.run(application, home, window, crashes, wiring, measure, link)
     session.end_threads(code)
     return code
 

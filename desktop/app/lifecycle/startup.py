@@ -76,6 +76,7 @@ class Startup(QObject):
         self._models: ViewModels | None = None
         self._pages: Pages | None = None
         self._problems_told = False
+        self._link = ""
         shell.on_close = hooks.quit
         bridge.failed.connect(self._failed)
         hooks.crashes.reported.connect(self._crashed)
@@ -88,6 +89,7 @@ class Startup(QObject):
             join_world=self.join_world,
             post=self.post,
             rooms=self.rooms,
+            follow=self.follow,
             quitting=self.quitting,
             cancel_runs=self.cancel_runs,
             end_children=self.end_children,
@@ -106,6 +108,14 @@ class Startup(QObject):
     def rooms(self) -> Rooms | None:
         """What there is for programs that come in by the door, once the pages stand."""
         return guest_rooms.rooms(self._services) if self._services is not None and self._pages is not None else None
+
+    def follow(self, link: str) -> bool:
+        """Show where a link leads, or keep it until the pages stand: False."""
+        stands = self._pages is not None and self._pages.opened
+        self._link = "" if stands else link
+        if self._pages is not None and stands:
+            self._pages.links.follow(link)
+        return stands
 
     async def start(self) -> None:
         """Everything, step by step; each step leaves the loop free."""
@@ -136,6 +146,8 @@ class Startup(QObject):
         )
         self._models.board.state_changed.connect(unfinished.runs_changed)
         await self._pages.open()
+        if self._link:
+            self.follow(self._link)
 
     async def join_world(self) -> None:
         """Processes, servers, jobs, the desktop, the keyring: what the pages stand without. Nothing where the start did

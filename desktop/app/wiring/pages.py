@@ -14,6 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.desktop.font_notes import name_fonts
+from desktop.app.desktop.links import Links, Places
 from desktop.app.desktop.text_zoom import TextZoom
 from desktop.app.home.debate_drafts import DebateDrafts
 from desktop.app.home.window_state import WindowState
@@ -116,8 +117,23 @@ class Pages(QObject):
         self.asking = LazyAsking(
             window, ServerQuestionsViewModel(services.mcp.questions, self, models.approvals.titles)
         )
+        self.links = Links(window, models.bridge, SETTINGS_PAGES, self._places())
         self._commands()
         self._connect()
+
+    def _places(self) -> Places:
+        return Places(
+            page=self._shell.go,
+            settings=partial(self._show, "settings", "show_settings"),
+            help=lambda name: self._shell.run_command(f"help:{name}"),
+            threads=self._thread_ids,
+            thread=self._open_thread,
+        )
+
+    @property
+    def opened(self) -> bool:
+        """Whether the pages stand."""
+        return self._opened
 
     @property
     def chat(self) -> ChatPage:
@@ -244,8 +260,10 @@ class Pages(QObject):
 
     async def _last_thread(self) -> str:
         wanted = self._window_state.text(OPEN_THREAD, "")
-        known = {thread.thread_id for thread in await self._services.chats.threads()}
-        return wanted if wanted in known else ""
+        return wanted if wanted in await self._thread_ids() else ""
+
+    async def _thread_ids(self) -> set[str]:
+        return {thread.thread_id for thread in await self._services.chats.threads()}
 
     def keep(self) -> None:
         """Prepare for the end: keep the draft that is being typed, and begin nothing any more."""
