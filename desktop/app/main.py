@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from desktop.app.desktop import last_word, no_window
     from desktop.app.home import installation, instance
     from desktop.app.lifecycle import start, startup_error
-    from desktop.domain import links
+    from desktop.domain.text import links
 else:
-    links = lazy_module("desktop.domain.links")
+    links = lazy_module("desktop.domain.text.links")
     acp = lazy_module("desktop.app.commands.acp")
     audit_check = lazy_module("desktop.app.commands.audit_check")
     check = lazy_module("desktop.app.commands.check")

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable
 
 from PySide6.QtWidgets import QApplication
 
-from desktop.domain.links import Link, read_link, slug
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.links import WindowLink, read_link, slug
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.pages import SettingsPlace
 from desktop.presenter.shell.window import PAGES
@@ -25,7 +25,7 @@ GONE = "The link that was opened leads to a chat that is not here."
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class LinkPlaces:
     """What can be shown. ``threads``: the ids of all chats and debates; ``thread`` shows one."""
 
     page: Callable[[str], None]
@@ -38,7 +38,9 @@ class Places:
 class Links:
     """``follow`` shows where a link leads. Of several at once the last one counts."""
 
-    def __init__(self, window: MainWindow, bridge: Bridge, settings: Iterable[SettingsPlace], places: Places) -> None:
+    def __init__(
+        self, window: MainWindow, bridge: Bridge, settings: Iterable[SettingsPlace], places: LinkPlaces
+    ) -> None:
         self._window, self._bridge, self._places = window, bridge, places
         self._settings = {slug(word): one.name for one in settings for word in (one.title, one.name)}
         self._newest = 0
@@ -55,7 +57,7 @@ class Links:
             return
         self._shown(NOTHING if link is None or not self._show(link) else "")
 
-    def _show(self, link: Link) -> bool:
+    def _show(self, link: WindowLink) -> bool:
         kind, name = link.kind, link.name
         if kind == "settings" and name:
             if name not in self._settings:

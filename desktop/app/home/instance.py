@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
-from desktop.domain.links import harmless
+from desktop.domain.text.links import harmless
 
 ASK, ANSWER = b"raise\n", b"ok\n"
 YIELD = b"yield\n"

@@ -45,9 +45,9 @@ from desktop.domain.loading.lazy import lazy_module, load
 if TYPE_CHECKING:
     from desktop.app.desktop import no_window
     from desktop.app.lifecycle import session
-    from desktop.domain import links
+    from desktop.domain.text import links
 else:
-    links = lazy_module("desktop.domain.links")
+    links = lazy_module("desktop.domain.text.links")
     no_window = lazy_module("desktop.app.desktop.no_window")
     session = lazy_module("desktop.app.lifecycle.session")
 

@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.desktop.font_notes import name_fonts
-from desktop.app.desktop.links import Links, Places
+from desktop.app.desktop.links import LinkPlaces, Links
 from desktop.app.desktop.text_zoom import TextZoom
 from desktop.app.home.debate_drafts import DebateDrafts
 from desktop.app.home.window_state import WindowState
@@ -117,18 +117,11 @@ class Pages(QObject):
         self.asking = LazyAsking(
             window, ServerQuestionsViewModel(services.mcp.questions, self, models.approvals.titles)
         )
-        self.links = Links(window, models.bridge, SETTINGS_PAGES, self._places())
+        settings, help = partial(self._show, "settings", "show_settings"), partial(_help, shell)
+        places = LinkPlaces(shell.go, settings, help, self._thread_ids, self._open_thread)
+        self.links = Links(window, models.bridge, SETTINGS_PAGES, places)
         self._commands()
         self._connect()
-
-    def _places(self) -> Places:
-        return Places(
-            page=self._shell.go,
-            settings=partial(self._show, "settings", "show_settings"),
-            help=lambda name: self._shell.run_command(f"help:{name}"),
-            threads=self._thread_ids,
-            thread=self._open_thread,
-        )
 
     @property
     def opened(self) -> bool:
@@ -435,6 +428,10 @@ def _say_what_waits(window: MainWindow, shell: ShellViewModel, m: ViewModels) ->
     request = next(unseen, None) if page != "approvals" else None
     words = waits_words(request, m.approvals.titles) if request is not None else ""
     window.show_asked(request.request_id if request is not None else "", words)
+
+
+def _help(shell: ShellViewModel, page: str) -> None:
+    shell.run_command(f"help:{page}")
 
 
 def _ignoring(act: Callable[[], None], _argument: str) -> None:

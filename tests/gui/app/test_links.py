@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.app.desktop.links import GONE, NOTHING
-from desktop.domain.links import UNKNOWN
+from desktop.domain.text.links import UNKNOWN
 from desktop.ui.widgets.dialogs.base import dialog_open
 from tests.gui.app.kit import HELLO, Running, call
 from tests.harness.timeouts import until

@@ -14,7 +14,7 @@ import pytest
 
 from desktop.app.home.instance import LONGEST, LONGEST_OPEN, OPEN, SEND, InstanceServer, ask_to_open, send_message
 from desktop.domain.errors import KnownError
-from desktop.domain.links import UNKNOWN
+from desktop.domain.text.links import UNKNOWN
 from desktop.services.chats import inboxes
 from tests.harness.timeouts import FOREVER_S, WAIT_S
 

@@ -6,21 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.domain.links import LONGEST, UNKNOWN, Link, harmless, read_link, slug
+from desktop.domain.text.links import LONGEST, UNKNOWN, WindowLink, harmless, read_link, slug
 
 
 @pytest.mark.parametrize(
     ("text", "link"),
     [
-        ("assent:", Link("", "")),
-        ("assent://", Link("", "")),
-        ("assent:chats", Link("chats", "")),
-        ("ASSENT://Skills/", Link("skills", "")),
-        ("assent:settings/models-and-keys", Link("settings", "models-and-keys")),
-        ("assent:chat/0123456789abcdef0123456789abcdef", Link("chat", "0123456789abcdef0123456789abcdef")),
+        ("assent:", WindowLink("", "")),
+        ("assent://", WindowLink("", "")),
+        ("assent:chats", WindowLink("chats", "")),
+        ("ASSENT://Skills/", WindowLink("skills", "")),
+        ("assent:settings/models-and-keys", WindowLink("settings", "models-and-keys")),
+        ("assent:chat/0123456789abcdef0123456789abcdef", WindowLink("chat", "0123456789abcdef0123456789abcdef")),
     ],
 )
-def test_a_link_names_a_kind_of_place_and_one_of_its_kind(text: str, link: Link) -> None:
+def test_a_link_names_a_kind_of_place_and_one_of_its_kind(text: str, link: WindowLink) -> None:
     assert read_link(text) == link
     assert harmless(text) == text
 
@@ -70,7 +70,7 @@ def test_no_link_is_no_link_to_nowhere() -> None:
 @given(st.text(max_size=300))
 def test_no_text_is_read_as_more_than_plain_names(text: str) -> None:
     link = read_link(text) or read_link(f"assent:{text}")
-    assert link is None or (link.kind + link.name.replace("-", "")).isalnum() or link == Link("", "")
+    assert link is None or (link.kind + link.name.replace("-", "")).isalnum() or link == WindowLink("", "")
     assert link is None or (link.kind + link.name).isascii()
 
 

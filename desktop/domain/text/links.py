@@ -18,17 +18,17 @@ _FORM = lazy_pattern(r"assent:(?://)?([a-z]{0,20})(?:/([a-z0-9-]{1,80}))?/?", re
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class WindowLink:
     """``kind`` says what ``name`` is one of; both in small letters, either may be empty."""
 
     kind: str
     name: str
 
 
-def read_link(text: str) -> Link | None:
+def read_link(text: str) -> WindowLink | None:
     """What a link leads to; None for a text that is no such link."""
     found = _FORM.fullmatch(text) if len(text) <= LONGEST else None
-    return Link(found.group(1).lower(), (found.group(2) or "").lower()) if found else None
+    return WindowLink(found.group(1).lower(), (found.group(2) or "").lower()) if found else None
 
 
 def harmless(text: str) -> str:
