@@ -9,7 +9,7 @@ import pytest
 from devlib.licences import command, tree
 from devlib.licences.collector import Collector, Inputs
 from devlib.licences.expressions import NotAllowed, NotReadable, chosen
-from devlib.licences.listing import differences, missing_texts, write_list
+from devlib.licences.listing import differences, missing_texts, read_list, write_list
 from devlib.licences.wheels import installed, read_lock
 from devlib.words import Stop
 
@@ -56,11 +56,13 @@ def ours() -> Collector:
     return command.collected()
 
 
+@pytest.mark.spec("R-PKG-2")
 def test_every_licence_of_what_we_hand_out_is_known_and_allowed_and_has_its_text(ours: Collector) -> None:
     assert ours.problems == []
     assert all(one.used and one.texts for one in ours.components)
 
 
+@pytest.mark.spec("R-PKG-2")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="wheels of other systems hold other libraries")
 def test_the_list_in_resources_is_what_is_handed_out(ours: Collector) -> None:
     locked = read_lock(command.LOCK)
@@ -238,6 +240,10 @@ class TestTree:
         (root / "lib/python3.11/os.py").write_text("", "utf-8")
         (root / "lib/python3.11/lib-dynload/zlib.cpython-311.so").write_bytes(b"\x7fELF")
         (root / "lib/libz.so.1").write_bytes(b"\x7fELF")
+        for name in ("PySide6_Essentials-6.11.3", "shiboken6-6.11.3", "mmdr-0.4.0", "assent-0.1.0"):
+            package = root / f"lib/python3.11/site-packages/{name}.dist-info"
+            package.mkdir(parents=True)
+            (package / "METADATA").write_text(f"Name: {name.partition('-')[0]}\n", "utf-8")
         tree.add_to(root, root / "resources", "3.11.7")
         return root
 
@@ -267,6 +273,22 @@ class TestTree:
         (root / path).write_bytes(b"\x7fELF")
         found = tree.problems_of(root)
         assert [said in one and path in one for one in found] == [True]
+
+    def test_its_list_names_what_lies_in_it_and_nothing_else(self, tmp_path: Path) -> None:
+        root = self._tree(tmp_path)
+        rows = {one.name: one for one in read_list(root / "resources/licences")}
+        assert {"PySide6_Essentials", "mmdr", "HarfBuzz-NG", "merman-elk-layered", "Inter", "Python", "zlib"} <= set(
+            rows
+        )
+        assert {"litellm", "hf-xet", "cryptography", "openssl", "assent"} & set(rows) == set()
+        assert rows["Python"].version == "3.11.7"
+
+    def test_a_package_that_the_list_does_not_name_is_refused(self, tmp_path: Path) -> None:
+        root = self._tree(tmp_path)
+        package = root / "lib/python3.11/site-packages/soup-1.0.dist-info"
+        package.mkdir()
+        (package / "METADATA").write_text("Metadata-Version: 2.4\nName: soup\n", "utf-8")
+        assert tree.problems_of(root) == ["resources/licences: soup is in the tree, and not in the list."]
 
     def test_one_without_the_list_is_refused(self, tmp_path: Path) -> None:
         root = self._tree(tmp_path)

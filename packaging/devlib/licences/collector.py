@@ -200,7 +200,7 @@ class Collector:
     def _part(self, owner: str, part: DecidedPart, wheel: InstalledWheel | None = None, text: str = "") -> Component:
         where = f"{owner}, {part.name}"
         used = self._choose(where, part.licence, owner, part.source)
-        crate = part.version and not part.source and wheel is not None
+        crate = part.version and not part.source and wheel is not None and not text
         return Component(
             part.name,
             part.version,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,13 @@ def add_list(folder: Path, components: Iterable[Component], texts: Mapping[str, 
     """What a folder adds, beside the list that every kind has."""
     (folder / FOLDER_LIST).write_text(as_json(components), "utf-8")
     _write_texts(folder, texts)
+
+
+def keep_rows(folder: Path, wanted: Callable[[Component], bool]) -> None:
+    """Takes rows out of the common list, and the texts that only they needed."""
+    rows = [one for one in read_list(folder) if wanted(one)]
+    named = {text for one in rows for text in one.texts}
+    write_list(folder, rows, {name: _text(folder, name) or "" for name in sorted(named)})
 
 
 def read_list(folder: Path) -> list[Component]:

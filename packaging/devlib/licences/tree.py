@@ -11,12 +11,13 @@ from pathlib import Path
 
 from .collector import FONT_SUFFIXES
 from .command import FOLDER, LOCK, decided, site_packages
-from .components import LIBRARY, RUNTIME, Component, Texts
+from .components import LIBRARY, RUNTIME, WHEEL, Component, Texts
 from .decisions import DecidedPart, Decisions
 from .expressions import NotAllowed, chosen
-from .listing import LIST, add_list, missing_texts, read_list
-from .wheels import InstalledWheel, installed, is_native, matches, read_lock
+from .listing import LIST, add_list, keep_rows, missing_texts, read_list
+from .wheels import InstalledWheel, canonical, installed, is_native, matches, read_lock
 
+OWN = "assent"
 SITE = "site-packages"
 STANDARD_LIBRARY = "lib-dynload"
 INTERPRETER = ("python3*", "python", "libpython3*", "python.exe", "pythonw.exe", "python3*.dll", "vcruntime*.dll")
@@ -42,8 +43,14 @@ def add_to(root: Path, resources: Path, python: str, versions: Mapping[str, str]
     tree = _Tree(root, decided(), {})
     texts = Texts(FOLDER / "texts")
     found = tree.added(texts, python, versions or {})
+    keep_rows(resources / "licences", tree.is_there)
     add_list(resources / "licences", found, texts.kept)
     return found
+
+
+def _package_name(metadata: Path) -> str:
+    lines = metadata.read_text("utf-8", "replace").splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("Name:")), metadata.parent.name)
 
 
 class _Tree:
@@ -54,6 +61,9 @@ class _Tree:
             (pattern, one.why) for wheel in decisions.wheels.values() for one in wheel.left_out for pattern in one.files
         ]
         self.files = sorted(self._walk())
+        found = [path.rpartition("/")[0] for path in self.files if path.endswith(".dist-info/METADATA")]
+        named = [_package_name(self._root / path / "METADATA") for path in found]
+        self._packages = {canonical(name): name for name in named if canonical(name) != OWN}
 
     def _walk(self) -> Iterator[str]:
         for folder, _folders, names in os.walk(self._root):
@@ -71,9 +81,16 @@ class _Tree:
             elif is_native(str(self._root / path)):
                 yield from self._native(path, name)
 
+    def is_there(self, row: Component) -> bool:
+        """Whether a row of the common list is of something that lies in this tree: some packages are left out whole."""
+        if row.kind == WHEEL:
+            return canonical(row.name) in self._packages
+        return not row.inside or any(name in self._packages for name in row.inside)
+
     def rows_needed(self) -> set[str]:
-        """Names that the list has to have for what of the system and the interpreter lies here."""
-        needed = {part.name for path in self.files if (part := self._system_part(path.rpartition("/")[2]))}
+        """Names that the list has to have for what lies here: packages, the interpreter, the system's libraries."""
+        needed = set(self._packages.values())
+        needed |= {part.name for path in self.files if (part := self._system_part(path.rpartition("/")[2]))}
         if any(f"/{STANDARD_LIBRARY}/" in path or path.endswith("/os.py") for path in self.files):
             needed.add("Python")
         return needed

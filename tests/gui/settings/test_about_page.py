@@ -73,6 +73,7 @@ async def test_it_says_which_assent_it_is_and_copies_that(qtbot: QtBot, theme: T
     assert said == ["What this Assent is was copied"]
 
 
+@pytest.mark.spec("R-PKG-2")
 async def test_a_part_is_searched_opened_read_and_copied(qtbot: QtBot, theme: Theme, bridge: Bridge) -> None:
     said: list[str] = []
     page = shown(qtbot, AboutViewModel(lambda: HERE, LicenceList(LICENCES), bridge), said)
