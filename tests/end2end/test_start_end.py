@@ -58,6 +58,16 @@ def test_quitting_while_it_still_starts_ends_the_start(tmp_path: Path) -> None:
     assert tiny.trace(home) == ["starting", *END]
 
 
+@pytest.mark.spec("R-UI-8")
+def test_quitting_just_after_the_pages_stand_ends_what_the_start_still_does(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with tiny.running(home, "joins-at-the-end", until="joining") as process:
+        process.terminate()
+        assert tiny.ended(process) == (0, "", "")
+    assert tiny.trace(home) == ["started", "joining", *END]
+    assert tiny.reports(home) == []
+
+
 @pytest.mark.spec("R-UI-8", "R-PRM-9")
 def test_the_end_denies_questions_first(tmp_path: Path) -> None:
     home = tmp_path / "home"

@@ -48,6 +48,7 @@ class Tiny:
         self.home, self.window, self.bridge, self.hooks = home, window, bridge, hooks
         self.child: asyncio.subprocess.Process | None = None
         self.scenario = scenario(home)
+        self.ending = asyncio.Event()
 
     def trace(self, line: str) -> None:
         with open(self.home.path / "trace", "a") as file:
@@ -66,10 +67,16 @@ class Tiny:
     async def join_world(self) -> None:
         if self.scenario == "joins-world":
             self.trace("joined")
+        if self.scenario == "joins-at-the-end":
+            self.trace("joining")
+            await self.ending.wait()
+            raise RuntimeError("what it wants to join is closed")
 
     # -- scenarios
 
     async def joins_world(self) -> None: ...
+
+    async def joins_at_the_end(self) -> None: ...
 
     async def slot_bug(self) -> None:
         password = "hunter2-the-local-variable"
@@ -172,6 +179,9 @@ class Tiny:
 
     async def cancel_runs(self) -> None:
         self.trace("runs cancelled")
+        self.ending.set()
+        for _ in range(10):  # turns for whatever still goes on
+            await asyncio.sleep(0)
         if self.scenario == "stubborn-runs":
             await asyncio.sleep(600)
         if self.scenario == "failing-end":

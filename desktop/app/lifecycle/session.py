@@ -103,6 +103,7 @@ class Session:
         door = Door(rooms, window=True)
         server = InstanceServer(self._home.socket, self.show, post, receive=door.receive, follow=follow)
         hooks = Hooks(self._crashes, self.quit, self.show, door)
+        starting: asyncio.Future[None] | None = None
         try:
             app = self._wiring.build(self._home, self._window, self.bridge, hooks)
             if link:
@@ -115,6 +116,8 @@ class Session:
                 self.bridge.spawn(measure.take(starting, self.quit), name="measure")
             await self._wish.wait()
         finally:
+            if starting is not None:
+                starting.cancel()  # first: what it would join is closed next
             await server.stop()
             await door.close("Assent was closed.")
             await shutdown.end(app, self.bridge, self._crashes)
