@@ -25,6 +25,7 @@ from devlib.mutating import run_mutants
 from devlib.picturing import save_pictures
 from devlib.system import ensure_system
 from devlib.testing import run_changed, run_chosen, run_stages
+from devlib.trying import run_trials
 from devlib.words import Stop, fail
 
 
@@ -66,6 +67,9 @@ def _parser() -> argparse.ArgumentParser:
     licences = _command(commands, "licences", licences_command, "write the list of licences of all that is handed out")
     licences.add_argument("--check", action="store_true", help="write nothing; say what is unknown, missing or refused")
     licences.add_argument("--qt-source", type=Path, action="append", default=[], metavar="DIR", help="read Qt's parts")
+    trial = _command(commands, "try", try_command, "use packages in bare Debian trees, as a stranger would; as root")
+    trial.add_argument("folder", type=Path, metavar="DIR", help="the packages")
+    trial.add_argument("--store", type=Path, metavar="DIR", default=Path("/var/tmp/assent-trials"), help="of the trees")
     _command(commands, "check", check, "style, types, import rules and all house rules")
     _command(commands, "setup", setup, "make the environment and start nothing")
     return parser
@@ -81,7 +85,7 @@ def _command(
 
 
 def _refuse_leftovers(options: argparse.Namespace) -> None:
-    if options.rest and options.command not in (run, test):
+    if options.rest and options.command not in (run, test, try_command):
         raise Stop(f"Unknown arguments: {' '.join(options.rest)}.", "See `python3 packaging/dev.py --help`.")
 
 
@@ -130,6 +134,12 @@ def shots_command(options: argparse.Namespace) -> int:
     """Draws the pages without a screen and says where the pictures are."""
     setup(options)
     return save_pictures(options.folder.resolve(), options.names)
+
+
+def try_command(options: argparse.Namespace) -> int:
+    """Installs, starts, upgrades and removes packages as a stranger would, and says how it went."""
+    setup(options)
+    return run_trials(options.folder.resolve(), options.store.resolve(), options.rest)
 
 
 def check(options: argparse.Namespace) -> int:

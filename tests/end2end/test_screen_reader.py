@@ -4,80 +4,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jeepney import DBusAddress, Properties, new_method_call
-from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
+from tests.harness.screen_reader import FOCUSABLE, SELECTED, SHOWING, Node, Reader, accessibility_bus
 from tests.harness.services import KeyringDaemon
 from tests.harness.timeouts import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "import sys; from desktop.app.main import main; sys.exit(main(sys.argv[1:], wiring='tests.end2end.person'))"
-ACCESSIBLE, COMPONENT = "org.a11y.atspi.Accessible", "org.a11y.atspi.Component"
-SHOWING, FOCUSABLE, SELECTED = 25, 11, 23
-"""Bits of AtspiStateType."""
-
-
-@dataclass
-class Node:
-    """One accessible thing, with what is in it."""
-
-    role: str
-    name: str
-    states: set[int]
-    box: tuple[int, int, int, int]
-    children: list["Node"]
-
-    def walk(self) -> Iterator["Node"]:
-        yield self
-        for child in self.children:
-            yield from child.walk()
-
-
-class Reader:
-    """Follows the tree over the accessibility bus."""
-
-    def __init__(self, connection: DBusConnection) -> None:
-        self._connection = connection
-
-    def _call(self, name: str, path: str, interface: str, member: str, *arguments: Any) -> Any:
-        message = new_method_call(DBusAddress(path, name, interface), member, *arguments)
-        return self._connection.send_and_get_reply(message, timeout=60).body[0]
-
-    def children(self, name: str, path: str) -> list[tuple[str, str]]:
-        return [tuple(one) for one in self._call(name, path, ACCESSIBLE, "GetChildren")]
-
-    def node(self, name: str, path: str) -> Node:
-        low, high = self._call(name, path, ACCESSIBLE, "GetState")
-        states = {bit for bit in range(64) if (low | high << 32) >> bit & 1}
-        about = Properties(DBusAddress(path, name, ACCESSIBLE)).get("Name")
-        words = self._connection.send_and_get_reply(about, timeout=60).body[0][1]
-        role = self._call(name, path, ACCESSIBLE, "GetRoleName")
-        box = self._call(name, path, COMPONENT, "GetExtents", "u", (0,))
-        rows = role in ("list", "table", "tree")  # their rows are not widgets
-        inside = [self.node(*one) for one in self.children(name, path)] if SHOWING in states and not rows else []
-        return Node(role, words, states, tuple(box), inside)
-
-    def app(self) -> Node:
-        registry = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
-        ((name, path),) = self.children(*registry)
-        (window,) = [one for at in self.children(name, path) if SHOWING in (one := self.node(*at)).states]
-        return window
-
-
-def accessibility_bus(environment: dict[str, str]) -> DBusConnection:
-    """Where screen readers and programs meet; started by the session bus when it is asked for."""
-    session = open_dbus_connection(environment["DBUS_SESSION_BUS_ADDRESS"])
-    asked = new_method_call(DBusAddress("/org/a11y/bus", "org.a11y.Bus", "org.a11y.Bus"), "GetAddress")
-    address = session.send_and_get_reply(asked, timeout=60).body[0]
-    session.close()
-    return open_dbus_connection(address)
 
 
 def out_of_order(node: Node) -> list[tuple[str, str]]:
