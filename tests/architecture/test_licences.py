@@ -240,6 +240,8 @@ class TestTree:
         (root / "lib/python3.11/os.py").write_text("", "utf-8")
         (root / "lib/python3.11/lib-dynload/zlib.cpython-311.so").write_bytes(b"\x7fELF")
         (root / "lib/libz.so.1").write_bytes(b"\x7fELF")
+        (root / "lib/python3.11/site-packages/pillow.libs").mkdir()
+        (root / "lib/python3.11/site-packages/pillow.libs/libxcb-9065bb12.so.1.1.0").write_bytes(b"\x7fELF")
         for name in ("PySide6_Essentials-6.11.3", "shiboken6-6.11.3", "mmdr-0.4.0", "assent-0.1.0"):
             package = root / f"lib/python3.11/site-packages/{name}.dist-info"
             package.mkdir(parents=True)
@@ -251,6 +253,8 @@ class TestTree:
         root = self._tree(tmp_path)
         shown = "lib/python3.11/site-packages/PySide6/Qt/lib/libQt6Core.so.6"
         (root / shown).write_bytes(b"\x7fELF")
+        ours = root / "lib/python3.11/site-packages/resources/fonts"
+        shutil.copytree(ROOT / "resources/fonts", ours)
         assert tree.problems_of(root) == []
 
     @pytest.mark.parametrize(
@@ -265,6 +269,8 @@ class TestTree:
             ("lib/libsoup.so.2", "nobody wrote down what it is"),
             ("bin/soup", "nobody wrote down what it is"),
             ("share/fonts/Fine.ttf", "nobody wrote down its licence"),
+            ("lib/python3.11/site-packages/resources/fonts/Fine.ttf", "nobody wrote down its licence"),
+            ("lib/python3.11/site-packages/desktop/_fast.so", "nobody wrote down what it is"),
         ],
     )
     def test_what_may_not_be_in_it_is_named(self, tmp_path: Path, path: str, said: str) -> None:
@@ -280,7 +286,7 @@ class TestTree:
         assert {"PySide6_Essentials", "mmdr", "HarfBuzz-NG", "merman-elk-layered", "Inter", "Python", "zlib"} <= set(
             rows
         )
-        assert {"litellm", "hf-xet", "cryptography", "openssl", "assent"} & set(rows) == set()
+        assert {"litellm", "hf-xet", "cryptography", "openssl", "assent", "libxcb"} & set(rows) == set()
         assert rows["Python"].version == "3.11.7"
 
     def test_a_package_that_the_list_does_not_name_is_refused(self, tmp_path: Path) -> None:

@@ -71,9 +71,9 @@ class Texts:
 
 def merged(components: Iterable[Component]) -> list[Component]:
     """What came in several packages stands there once. Packages come first, each part below."""
-    found: dict[tuple[str, str, str], Component] = {}
+    found: dict[tuple[str, ...], Component] = {}
     for one in components:
-        key = (one.name.lower(), one.version, one.licence)
+        key = (one.kind, one.name.lower(), one.version, one.licence)
         before = found.get(key)
         if before is None:
             found[key] = one
@@ -87,7 +87,7 @@ def merged(components: Iterable[Component]) -> list[Component]:
             copyright=before.copyright or one.copyright,
             source=before.source or one.source,
         )
-    return sorted(found.values(), key=lambda one: (one.name.lower(), one.version, one.licence))
+    return sorted(found.values(), key=lambda one: (one.name.lower(), one.version, one.licence, one.kind))
 
 
 def _known_by(text: str) -> str:

@@ -96,8 +96,8 @@ def _component(row: dict[str, Any]) -> Component:
     return Component(**values)
 
 
-def _key(one: Component) -> tuple[str, str, str]:
-    return one.name, one.version, one.licence
+def _key(one: Component) -> tuple[str, str, str, str]:
+    return one.kind, one.name, one.version, one.licence
 
 
 def _write_texts(folder: Path, texts: Mapping[str, str]) -> None:

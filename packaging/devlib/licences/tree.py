@@ -18,6 +18,8 @@ from .listing import LIST, add_list, keep_rows, missing_texts, read_list
 from .wheels import InstalledWheel, canonical, installed, is_native, matches, read_lock
 
 OWN = "assent"
+OURS = ("desktop/", "resources/", "skills/")
+"""Assent's own folders, which may lie among the packages."""
 SITE = "site-packages"
 STANDARD_LIBRARY = "lib-dynload"
 INTERPRETER = ("python3*", "python", "libpython3*", "python.exe", "pythonw.exe", "python3*.dll", "vcruntime*.dll")
@@ -73,8 +75,9 @@ class _Tree:
     def problems(self) -> Iterator[str]:
         for path in self.files:
             name = path.rpartition("/")[2]
-            if f"/{SITE}/" in f"/{path}":
-                yield from self._package_file(path, path.rpartition(f"{SITE}/")[2])
+            inside = f"/{path}".rpartition(f"/{SITE}/")[2]
+            if f"/{SITE}/" in f"/{path}" and not inside.startswith(OURS):
+                yield from self._package_file(path, inside)
             elif name.endswith(FONT_SUFFIXES):
                 if not self._is_ours(path):
                     yield f"{path}: nobody wrote down its licence."
@@ -90,7 +93,8 @@ class _Tree:
     def rows_needed(self) -> set[str]:
         """Names that the list has to have for what lies here: packages, the interpreter, the system's libraries."""
         needed = set(self._packages.values())
-        needed |= {part.name for path in self.files if (part := self._system_part(path.rpartition("/")[2]))}
+        own = [path for path in self.files if f"/{SITE}/" not in f"/{path}"]
+        needed |= {part.name for path in own if (part := self._system_part(path.rpartition("/")[2]))}
         if any(f"/{STANDARD_LIBRARY}/" in path or path.endswith("/os.py") for path in self.files):
             needed.add("Python")
         return needed
@@ -123,6 +127,7 @@ class _Tree:
             (inside,) if inside else (),
             part.copyright,
             part.source,
+            about=part.inside,
             texts=tuple(dict.fromkeys(names)),
         )
 
