@@ -81,17 +81,21 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
     if options.version:
         sys.stdout.write(f"assent {__version__} ({installation.this_installation().line})\n")
         return 0
-    path = home_path(options.home, os.environ)
-    if options.check:
-        return check.main(path)
     if options.probe_qt:
         return _probed_qt()
     try:
+        path = home_path(options.home, os.environ)
+        if options.check:
+            return check.main(path)
         home = _opened(path)
     except HomeInUse as error:
         return _brought_forward(error, path, options.link)
     except KnownError as error:
         return _refuse(error)
+    return _with_window(home, options, wiring)
+
+
+def _with_window(home: Home, options: argparse.Namespace, wiring: str) -> int:
     gc.disable()  # importing makes no garbage, but collecting while importing takes a tenth of the start
     try:
         load_qt()
@@ -201,15 +205,18 @@ def _refuse(error: KnownError) -> int:
     """Say why not where it can be seen: on the terminal, and without one in a window."""
     _tell(f"assent: {error}\n  {error.next_step}")
     if _alone_on_a_screen():
-        startup_error.show(error)
+        startup_error.show(error, _notified)
     return REFUSED
 
 
 def _refuse_without_window(error: KnownError) -> int:
     """The same where Qt opens none."""
     _tell(f"assent: {error}\n  {error.next_step}")
-    if _alone_on_a_screen():
-        last_word.notify(error)
+    return _notified(error) if _alone_on_a_screen() else REFUSED
+
+
+def _notified(error: KnownError) -> int:
+    last_word.notify(error)
     return REFUSED
 
 

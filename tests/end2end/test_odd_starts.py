@@ -184,3 +184,32 @@ def test_an_older_glibc_is_named_instead_of_the_linkers_line() -> None:
     error = not_loaded(ImportError(line, name="PySide6.QtCore"))
     assert str(error).startswith("Assent needs glibc 2.99 or newer, and this system has ")
     assert error.code == "qt.glibc"
+
+
+def test_a_refusal_that_no_window_can_show_is_said_in_the_words_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "home").touch()
+    why, step = said(start(tmp_path / "home", DISPLAY=":991"))
+    assert why == f"{tmp_path / 'home'} is not a folder, so it cannot be Assent's home."
+    assert "--home DIR" in step
+
+
+def test_a_home_that_cannot_be_found_out_is_no_crash(tmp_path: Path) -> None:
+    why, step = said(start(tmp_path / "home", DISPLAY=":991", AGENT_HOME="~nobody-has-it"))
+    assert why.startswith("Whose folder “~nobody-has-it” is cannot be found out")
+    assert "--home DIR" in step
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.parametrize("made", [True, False], ids=["its own", "the folder around it"])
+def test_root_does_not_write_into_the_home_of_a_person(tmp_path: Path, made: bool) -> None:
+    person = tmp_path / "person"
+    home = person / ".agent"
+    (home if made else person).mkdir(parents=True)
+    os.chown(home if made else person, 4711, 4711)
+    why, step = said(start(home, QT_QPA_PLATFORM="offscreen"))
+    assert (
+        why
+        == f"The folder of {home} belongs to user 4711, who could not use any more what Assent writes there as root."
+    )
+    assert "without sudo" in step
+    assert [path.name for path in person.rglob("*")] == ([".agent"] if made else [])

@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from desktop.app.home.owners import other_owner, owner_for_root
 from desktop.domain.errors import HomeInUse, HomeNotWritable
 
 FOLDERS = ("data", "logs", "skills", "agents", "workspace")
@@ -23,8 +24,15 @@ SAYS_SO_S = 0.05
 
 
 def home_path(option: str | None, environment: Mapping[str, str]) -> Path:
-    """``--home``, else ``AGENT_HOME``, else ``~/.agent``; absolute, links not followed."""
-    return Path(os.path.abspath(Path(option or environment.get("AGENT_HOME") or DEFAULT).expanduser()))
+    """``--home``, else ``AGENT_HOME``, else ``~/.agent``; absolute, links not followed. Raises HomeNotWritable."""
+    wanted = option or environment.get("AGENT_HOME") or DEFAULT
+    try:
+        return Path(os.path.abspath(Path(wanted).expanduser()))
+    except RuntimeError as error:
+        raise HomeNotWritable(
+            f"Whose folder “{wanted}” is cannot be found out: HOME is not set, or nobody has that name.",
+            next_step="Set HOME to your home folder, or name the folder for Assent: --home DIR.",
+        ) from error
 
 
 DATA, SOCKET = "data", "raise.sock"
@@ -66,6 +74,7 @@ def open_home(path: Path) -> Home:
 
 
 def _make_folders(path: Path) -> None:
+    _not_as_root(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.mkdir(mode=0o700, exist_ok=True)
     for name in FOLDERS:
@@ -73,6 +82,17 @@ def _make_folders(path: Path) -> None:
     for name in ("data", "logs"):
         if not os.access(path / name, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path / name))
+
+
+def _not_as_root(path: Path) -> None:
+    """Root may write anywhere, but the person whose folder it is could not use what root leaves there. Raises
+    HomeNotWritable."""
+    owner = owner_for_root(path)
+    if owner:
+        raise HomeNotWritable(
+            f"The folder of {path} belongs to {owner}, who could not use any more what Assent writes there as root.",
+            next_step="Start it without sudo, or with a folder of root's own: --home DIR.",
+        )
 
 
 def _take_lock(path: Path) -> int:
@@ -144,6 +164,17 @@ def _not_writable(path: Path, error: OSError) -> HomeNotWritable:
         return HomeNotWritable(
             f"The disk is full, so Assent cannot use the home folder {path}.",
             next_step="Free some space and try again.",
+        )
+    if error.errno in {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}:
+        return HomeNotWritable(
+            f"The file system of {path} has no locks, so two Assents could not be kept from writing there at once.",
+            next_step="Choose a folder on a local disk: --home DIR.",
+        )
+    owner = other_owner(Path(where)) if error.errno in {errno.EACCES, errno.EPERM} else ""
+    if owner:
+        return HomeNotWritable(
+            f"Assent cannot write to its home folder: {where} belongs to {owner}.",
+            next_step="Start it as that user, have the folder given to you, or start with another one: --home DIR.",
         )
     if error.errno in {errno.EEXIST, errno.ENOTDIR}:
         return HomeNotWritable(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -22,40 +21,26 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 from PySide6 import __version__ as pyside_version
-from PySide6.QtCore import (
-    QCoreApplication,
-    QEventLoop,
-    QMessageLogContext,
-    QObject,
-    QtMsgType,
-    Signal,
-    qInstallMessageHandler,
-    qVersion,
-)
+from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Signal, qVersion
 from PySide6.QtWidgets import QApplication
 
 from desktop import __version__
 from desktop.app.desktop.identity import APP_ID
 from desktop.app.home.crash import CrashReporter, qt_logger
 from desktop.app.home.folder import Home
+from desktop.app.lifecycle.beginning import Beginning, Refuse
 from desktop.app.lifecycle.window_watch import WindowWatch, pss_kb, since_process_start_ms
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy import lazy_module, load
 
 if TYPE_CHECKING:
-    from desktop.app.desktop import no_window
     from desktop.app.lifecycle import session
     from desktop.domain.text import links
 else:
     links = lazy_module("desktop.domain.text.links")
-    no_window = lazy_module("desktop.app.desktop.no_window")
     session = lazy_module("desktop.app.lifecycle.session")
 
 FAILED = 1
-
-
-Refuse = Callable[[KnownError], int]
-"""Says why there is no window, where no window of ours can say it; the exit code."""
 
 
 def start(home: Home, options: argparse.Namespace, wiring: str, refuse: Refuse) -> int:
@@ -69,7 +54,8 @@ def start(home: Home, options: argparse.Namespace, wiring: str, refuse: Refuse) 
     QApplication.setQuitOnLastWindowClosed(False)
     crashes = CrashReporter(home.logs)
     crashes.install()
-    begun.pass_on()
+    for line in begun.said:
+        qt_logger.warning("while Qt began: %s", line)
     try:
         code = _live(application, home, options, crashes, importlib.import_module(wiring))
     except KnownError:
@@ -79,26 +65,6 @@ def start(home: Home, options: argparse.Namespace, wiring: str, refuse: Refuse) 
     finally:
         crashes.uninstall()
     return code
-
-
-class Beginning:
-    """Hears what Qt says while it begins. Where it gives up it would end the process by a signal, with a text for
-    programmers; instead of that it ends in order, with the reason and what to do about it."""
-
-    def __init__(self, refuse: Refuse) -> None:
-        self._refuse = refuse
-        self._said: list[str] = []
-        qInstallMessageHandler(self._heard)
-
-    def pass_on(self) -> None:
-        """It has begun: what it said goes to the log."""
-        for line in self._said:
-            qt_logger.warning("while Qt began: %s", line)
-
-    def _heard(self, kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
-        self._said.append(message)
-        if kind == QtMsgType.QtFatalMsg:
-            os._exit(self._refuse(no_window.not_begun(self._said, os.environ)))
 
 
 def _no_core_files() -> None:

@@ -1,5 +1,6 @@
 """One Assent a home: the system lets go of it with its process, however that dies."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.home.folder import open_home
+from desktop.app.home.folder import _not_writable, open_home
 from desktop.domain.errors import HomeInUse, HomeNotWritable
 from tests.harness.timeouts import WAIT_S
 from tests.unit.store.test_failures import nobody
@@ -38,6 +39,22 @@ def test_a_home_that_cannot_be_written_is_told_in_words(foreign_home: Path) -> N
     with nobody(), pytest.raises(HomeNotWritable, match=str(foreign_home)) as caught:
         open_home(foreign_home)
     assert "permission" in caught.value.next_step
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_home_of_another_person_is_named_with_its_owner(foreign_home: Path) -> None:
+    os.chmod(foreign_home, 0o755)
+    os.chown(foreign_home, 4711, 4711)
+    with nobody(), pytest.raises(HomeNotWritable) as caught:
+        open_home(foreign_home / ".agent")
+    assert str(caught.value) == f"Assent cannot write to its home folder: {foreign_home}/.agent belongs to user 4711."
+    assert "as that user" in caught.value.next_step
+
+
+def test_a_file_system_without_locks_is_named(tmp_path: Path) -> None:
+    error = _not_writable(tmp_path, OSError(errno.ENOLCK, "No locks available", str(tmp_path / "data/lock")))
+    assert "has no locks" in str(error)
+    assert "local disk" in error.next_step
 
 
 def test_a_second_instance_on_the_same_home_is_refused_in_words_until_the_first_is_gone(tmp_path: Path) -> None:
