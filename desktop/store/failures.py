@@ -36,6 +36,14 @@ _WORLD = {
     sqlite3.SQLITE_INTERRUPT,
 }
 
+_NO_SHARED_MEMORY = {
+    sqlite3.SQLITE_IOERR_SHMMAP,
+    sqlite3.SQLITE_IOERR_SHMOPEN,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+    sqlite3.SQLITE_IOERR_SHMLOCK,
+}
+"""How a disk fails that is healthy and cannot do what SQLite's write-ahead log needs."""
+
 
 def translate(error: Exception, path: Path) -> Exception:
     """Our error for what went wrong at ``path``; what is already ours, or not of SQLite, stays as it is."""
@@ -61,6 +69,11 @@ def _from_sqlite(error: sqlite3.Error, path: Path) -> AssentError:
         return locked(path)
     if primary in _NOT_OURS:
         return not_writable(path, str(error))
+    if code in _NO_SHARED_MEMORY:
+        return StoreError(
+            f"The database {path} cannot be used on this disk: it is on a network, or of a kind that shares no memory.",
+            next_step="Keep Assent's home on a disk of this computer: start with --home DIR.",
+        )
     if primary in _WORLD:
         return StoreError(
             f"The database {path} could not be read or written: {error}.",

@@ -181,6 +181,11 @@ def _not_writable(path: Path, error: OSError) -> HomeNotWritable:
             f"{where} is not a folder, so it cannot be Assent's home.",
             next_step="Move that file away, or start with another folder: --home DIR.",
         )
+    if error.errno == errno.EROFS:
+        return HomeNotWritable(
+            f"{where} is on a disk that can only be read, so Assent cannot use it as its home.",
+            next_step="Make that disk writable, or start with a folder on another one: --home DIR.",
+        )
     return HomeNotWritable(
         f"Assent cannot write to its home folder: {where}: {error.strerror or error}.",
         next_step="Give yourself write permission for that folder, or start with another one: --home DIR.",

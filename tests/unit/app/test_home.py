@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,17 @@ from desktop.app.home.folder import open_home
 held = open_home(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
+"""
+
+REFUSED = """
+import sys
+from pathlib import Path
+from desktop.app.home.folder import open_home
+from desktop.domain.errors import HomeNotWritable
+try:
+    open_home(Path(sys.argv[1]))
+except HomeNotWritable as error:
+    print(error, error.next_step, sep="\\n")
 """
 
 
@@ -55,6 +67,23 @@ def test_a_file_system_without_locks_is_named(tmp_path: Path) -> None:
     error = _not_writable(tmp_path, OSError(errno.ENOLCK, "No locks available", str(tmp_path / "data/lock")))
     assert "has no locks" in str(error)
     assert "local disk" in error.next_step
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap makes the disk read-only")
+def test_a_home_on_a_read_only_disk_is_told_so_and_no_permission_is_asked_for(tmp_path: Path) -> None:
+    whole = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", str(tmp_path), str(tmp_path), "--"]
+    done = subprocess.run(
+        [*whole, sys.executable, "-c", REFUSED, str(tmp_path / "home")],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=WAIT_S,
+    )
+    assert done.stderr == ""
+    said, next_step = done.stdout.splitlines()
+    assert f"{tmp_path / 'home'} is on a disk that can only be read" in said
+    assert "permission" not in next_step
+    assert "--home DIR" in next_step
 
 
 def test_a_second_instance_on_the_same_home_is_refused_in_words_until_the_first_is_gone(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from desktop.domain.messages import TextBlock
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.store import Store
 from desktop.store.database import verify
+from desktop.store.failures import translate
 from tests.harness.store import search_faults
 from tests.harness.timeouts import WAIT_S
 from tests.unit.store.conftest import say
@@ -167,6 +168,19 @@ async def test_a_database_locked_by_another_process_is_told_in_words_and_works_a
     await store.state.put(key="a", value=2)
     assert await store.state.get(key="a") == 2
     await store.close()
+
+
+def test_a_disk_that_cannot_hold_a_database_in_use_is_told_apart_from_a_broken_one(tmp_path):
+    """SFTP, SMB and some others do not let two programs see the same piece of a file in memory; sshfs with direct_io
+    fails so."""
+    failure = sqlite3.OperationalError("disk I/O error")
+    failure.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMMAP
+    told = translate(failure, tmp_path / "assent.db")
+    assert type(told) is StoreError
+    assert "network" in str(told)
+    assert "--home DIR" in told.next_step
+    failure.sqlite_errorcode = sqlite3.SQLITE_IOERR_READ
+    assert "network" not in str(translate(failure, tmp_path / "assent.db"))
 
 
 @contextlib.contextmanager
