@@ -29,7 +29,7 @@ CLASSES = ("loops", "exhaustion", "protocol", "language", "sessions")
 LIMITS = CodeLimits(cpu_s=1.0)
 LOOPS = CodeLimits(cpu_s=0.05)
 """For what is expected to loop for ever."""
-BRIEF = CodeLimits(cpu_s=0.25)
+BRIEF = CodeLimits(cpu_s=0.1)
 """For what may also end by its time, in an ordinary run."""
 AT_ONCE = 3
 _HEAD = re.compile(r"//([#+]) (?:([\w-]+) )?([=!*]) ?(.*)")
