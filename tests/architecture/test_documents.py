@@ -15,6 +15,7 @@ RUN_BY = {
     "activity-log": ("tests/unit/store/test_audit_reading.py", 1),
     "agents": ("tests/unit/library/test_help_pages.py", 1),
     "editors": ("tests/end2end/test_acp.py", 3),
+    "installing": ("tests/end2end/test_start_check.py", 1),
     "mcp": ("tests/unit/tools/mcp/test_definitions.py", 1),
     "models-and-providers": ("tests/unit/library/test_help_pages.py", 2),
     "other-apps": ("tests/end2end/test_mcp_server.py", 2),

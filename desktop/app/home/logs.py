@@ -19,10 +19,11 @@ _REDACTED_BEFORE_CUT = 64_000  # a secret across this border would lie far beyon
 
 
 class RedactingFormatter(logging.Formatter):
-    """One entry, without secrets; further lines are indented, so that no text can pose as an entry of its own."""
+    """One entry, without secrets; further lines are indented, so that no text can pose as an entry of its own. The
+    line of the code is in it: by that a report of a problem says what was logged, without what was put into it."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        super().__init__("%(asctime)s %(levelname)s %(name)s:%(lineno)d: %(message)s")
         self._redact = redact
 
     def format(self, record: logging.LogRecord) -> str:

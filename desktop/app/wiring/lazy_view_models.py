@@ -30,8 +30,11 @@ from desktop.tools.mcp.headers import references
 
 if TYPE_CHECKING:
     from desktop.app.wiring import page_services
+    from desktop.app.wiring.help import models as help_wiring
     from desktop.presenter.changes import kept as changes_kept
     from desktop.presenter.changes.kept import KeptViewModel
+    from desktop.presenter.help.page import HelpViewModel
+    from desktop.presenter.help.report import ReportViewModel
     from desktop.presenter.mcp import servers as mcp_servers
     from desktop.presenter.mcp.servers import McpServersViewModel
     from desktop.presenter.schedules import page as schedules_page
@@ -71,6 +74,7 @@ if TYPE_CHECKING:
     from desktop.safety.boundary import reach as boundary_reach
     from desktop.services.licences import reading as licences_reading
 else:
+    help_wiring = lazy_module("desktop.app.wiring.help.models")
     page_services = lazy_module("desktop.app.wiring.page_services")
     mcp_servers = lazy_module("desktop.presenter.mcp.servers")
     schedules_page = lazy_module("desktop.presenter.schedules.page")
@@ -226,6 +230,16 @@ class LazyModels:
         for declared in (self.cli, self.mcp):
             declared.changed.connect(made.refresh)
         return made
+
+    @cached_property
+    def help(self) -> HelpViewModel:
+        """The view-model of the Help panel, and of the settings page Help."""
+        return help_wiring.help_model(self.bridge)
+
+    @cached_property
+    def report(self) -> ReportViewModel:
+        """The view-model of the report of a problem."""
+        return help_wiring.report_model(self.services, self.bridge)
 
     @cached_property
     def jobs(self) -> JobsViewModel:

@@ -19,6 +19,7 @@ from desktop.app.desktop.text_zoom import TextZoom
 from desktop.app.home.debate_drafts import DebateDrafts
 from desktop.app.home.window_state import WindowState
 from desktop.app.wiring.debate_pages import DebatePages
+from desktop.app.wiring.help.ways import HelpWays
 from desktop.app.wiring.lazy_request import LazyAsking, LazyRequest, warm_with_first_run
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
@@ -120,6 +121,7 @@ class Pages(QObject):
         settings, help = partial(self._show, "settings", "show_settings"), partial(_help, shell)
         places = LinkPlaces(shell.go, settings, help, self._thread_ids, self._open_thread)
         self.links = Links(window, models.bridge, SETTINGS_PAGES, places)
+        self.help = HelpWays(window, shell, models, window_state)
         self._commands()
         self._connect()
 
@@ -177,6 +179,7 @@ class Pages(QObject):
         m.chat.open_thread(last)
         self._opened = True
         _keep_agent_of_new_chat(m, self._services, self._window_state, last)
+        self.help.tell_news()
         close = self._shell.on_close
         if close is not None:
             self._shell.on_close = lambda: self._leave(close)
@@ -443,6 +446,7 @@ def _settings_page(m: ViewModels, confinement: ConfinementViewModel, shell: Shel
     made = settings_page.SettingsPage(m.settings, SETTINGS_PAGES, models)
     made.approvals_wanted.connect(lambda: shell.go("approvals"))
     made.chat_wanted.connect(lambda agent: shell.run_command(f"chat-with:{agent}"))
+    made.command_wanted.connect(shell.run_command)
     return made
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from desktop.ui.settings.boundaries.page import BoundariesPage
     from desktop.ui.settings.changes import card as changes_card
     from desktop.ui.settings.cli_tools import page as cli_tools_page
+    from desktop.ui.settings.help import page as help_page
     from desktop.ui.settings.keys import page as keys_page
     from desktop.ui.settings.mcp import page as mcp_page
     from desktop.ui.settings.mcp.page import McpPage
@@ -41,6 +42,7 @@ else:
     boundaries_page = lazy_module("desktop.ui.settings.boundaries.page")
     changes_card = lazy_module("desktop.ui.settings.changes.card")
     cli_tools_page = lazy_module("desktop.ui.settings.cli_tools.page")
+    help_page = lazy_module("desktop.ui.settings.help.page")
     keys_page = lazy_module("desktop.ui.settings.keys.page")
     mcp_page = lazy_module("desktop.ui.settings.mcp.page")
     middleware_page = lazy_module("desktop.ui.settings.middleware.page")
@@ -94,6 +96,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         MODELS,
         "Models and keys",
         "key",
+        help="models-and-providers",
         words=(
             "API key",
             "token",
@@ -114,6 +117,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Keyring",
         "Keyring",
         "lock",
+        help="keyring",
         words=("API key", "secret", "password", "credential", "token"),
         build=lambda m, _: keys_page.KeysPage(m.views.keys),
     ),
@@ -121,6 +125,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Web search",
         "Web search",
         "search",
+        help="web",
         words=("internet", "API key", "SearXNG", "Brave", "Tavily", "Exa", "Google", "search engine"),
         build=lambda m, _: web_search_page.WebSearchPage(m.views.searches),
     ),
@@ -128,13 +133,15 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Appearance",
         "Appearance",
         "appearance",
+        help="appearance",
         words=("dark mode", "light mode", "color", "colour", "font", "zoom", "animation", "accessibility"),
     ),
-    PageRow("Chats", "Chats", "chats", words=("rounds", "history", "send with Enter", "limits")),
+    PageRow("Chats", "Chats", "chats", words=("rounds", "history", "send with Enter", "limits"), help="chats"),
     PageRow(
         "Agents",
         "Agents",
         "agent",
+        help="agents",
         words=("prompt", "definition", "debate agent", "system text"),
         build=lambda m, frame: agents_page.AgentsPage(_with_undo(m.views.agents_editor, frame)),
     ),
@@ -142,6 +149,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         APPROVALS,
         "Approvals",
         "approvals",
+        help="approvals",
         words=("permission", "ask", "blocklist", "request", "grant", "allow"),
         note="Admin calls always ask, whatever is set here.",
         below=lambda m: boundaries_grants.GrantsCard(m.views.grants),
@@ -150,6 +158,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Tools",
         "Tools and limits",
         "terminal",
+        help="limits",
         words=("shell", "command", "network", "timeout", "memory limit", "env", "sandbox"),
         note="These apply from the next tool call on.",
     ),
@@ -157,6 +166,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Changes",
         "Undo and changes",
         "undo",
+        help="changes",
         words=("undo", "history", "backup", "restore", "versions", "retention", "before-image"),
         below=lambda m: changes_card.KeptCard(m.views.kept),
     ),
@@ -164,6 +174,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "CLI tools",
         "Tools from tools.yaml",
         "file",
+        help="tools",
         words=("CLI tools", "command line tools", "program"),
         build=lambda m, frame: cli_tools_page.CliPage(_with_requests(m.views.cli, frame)),
     ),
@@ -171,6 +182,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "MCP servers",
         "MCP servers",
         "server",
+        help="mcp",
         words=("mcp.yaml", "model context protocol", "plugin", "extension"),
         build=_servers,
     ),
@@ -178,6 +190,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Other agents",
         "Other agents",
         "agent",
+        help="other-agents",
         words=("ACP", "Agent Client Protocol", "opencode", "Gemini CLI", "Claude Code", "Codex", "goose", "Kiro"),
         build=lambda m, frame: other_agents_page.OtherAgentsPage(m.views.other_agents, frame.chat_wanted.emit),
     ),
@@ -185,6 +198,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Other apps",
         "Assent for other apps",
         "link",
+        help="other-apps",
         words=("MCP", "Claude Code", "VS Code", "Zed", "Cursor", "assent mcp", "server"),
         build=lambda m, frame: other_apps_page.OtherAppsPage(m.views.other_apps, frame.toast.say),
     ),
@@ -192,6 +206,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Skills",
         "Skills",
         "skills",
+        help="skills",
         words=("SKILL.md", "folder of skills"),
         note="In addition to your own folder, ~/.agents and ~/.claude, which are always searched.",
     ),
@@ -199,6 +214,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Middleware",
         "Middleware",
         "filter",
+        help="skills",
         words=("retry", "cache", "filter", "layer"),
         build=lambda m, frame: middleware_page.MiddlewarePage(m.views.middleware, frame.settings),
     ),
@@ -206,14 +222,24 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         FILESYSTEM,
         "Filesystem boundaries",
         "folder",
+        help="boundaries",
         words=("folder", "path", "directory", "workspace", "boundary", "sandbox", "file access", "denied"),
         head="Changes apply from the next tool call on, also in runs that are working",
         build=_boundaries,
     ),
     PageRow(
+        "Help",
+        "Help",
+        "info",
+        help="first-steps",
+        words=("manual", "documentation", "report a problem", "bug", "what is new", "shortcuts", "keys"),
+        build=lambda m, frame: help_page.HelpPages(m.views.help, frame.command_wanted.emit),
+    ),
+    PageRow(
         "About",
         "About",
         "mark",
+        help="about",
         words=("version", "commit", "licence", "license", "third party", "open source", "copyright", "SBOM"),
         build=lambda m, frame: about_page.AboutPage(m.views.about, frame.toast.say),
     ),

@@ -16,12 +16,13 @@ MODELS, APPROVALS, FILESYSTEM = "Models and keys", "Approvals", "Filesystem"
 @dataclass(frozen=True, slots=True)
 class SettingsPlace:
     """A page of Settings in the list. ``name`` is its name in the schema; ``words`` are what a person may look for and
-    the page does not say in its title or in those of its settings."""
+    the page does not say in its title or in those of its settings; ``help`` is its page of help."""
 
     name: str
     title: str
     icon: str
     words: tuple[str, ...] = ()
+    help: str = ""
 
 
 def settings_rows(places: Iterable[SettingsPlace], schema: Iterable[SettingSpec]) -> Iterator[PaletteRow]:

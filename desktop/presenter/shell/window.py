@@ -111,6 +111,10 @@ COMMANDS = (
     Command("text:larger", "Larger text", "Appearance", "Ctrl++", "appearance"),
     Command("text:smaller", "Smaller text", "Appearance", "Ctrl+-", "appearance"),
     Command("text:normal", "Normal text size", "Appearance", "Ctrl+0", "appearance"),
+    Command("help", "Help", "Help", "F1", "info"),
+    Command("help:keys", "Keys", "Help", "", "keyboard"),
+    Command("help:news", "What is new", "Help", "", "info"),
+    Command("report", "Report a problem", "Help", "", "info"),
     Command("quit", "Quit Assent", "Actions", "Ctrl+Q", "close"),
 )
 

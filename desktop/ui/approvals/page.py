@@ -15,6 +15,7 @@ from desktop.ui.approvals.inbox import Inbox
 from desktop.ui.approvals.request.view import RequestView
 from desktop.ui.approvals.rules.tab import RulesTab
 from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.help_button import HelpButton
 from desktop.ui.widgets.layout.containers import EmptyState
 from desktop.ui.widgets.layout.folding import FoldingPane
 from desktop.ui.widgets.layout.tabs import Tabs
@@ -48,6 +49,7 @@ class ApprovalsPage(QFrame):
         row.addWidget(sized(Text("Approvals", "title"), min_width=160))
         row.addWidget(self.tabs)
         row.addStretch(1)
+        row.addWidget(HelpButton())
         column.addWidget(self._header)
         self.rules = RulesTab(rules, thread_title)
         self.activity = Activity(approvals.activity, thread_title)
@@ -74,6 +76,10 @@ class ApprovalsPage(QFrame):
         if self.view.answers is not None and self.tabs.value == "waiting":
             return self.view.answers.deny
         return self.tabs
+
+    def help_topic(self) -> str:
+        """The page of help for the tab that shows."""
+        return {"rules": "rules", "activity": "activity-log"}.get(self.tabs.value, "approvals")
 
     def show_tab(self, name: str) -> None:
         """``waiting``, ``rules`` or ``activity``."""

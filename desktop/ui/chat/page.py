@@ -21,7 +21,7 @@ from desktop.ui.chat.edge import EdgeChip
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.projects import ProjectChip
-from desktop.ui.chat.side import AGENTS, CHANGES, TRACE, SidePanels
+from desktop.ui.chat.side import AGENTS, CHANGES, DOCUMENT, RESULT, TRACE, SidePanels
 from desktop.ui.chat.thread_pane import ThreadPane
 from desktop.ui.chat.threads.pane import ThreadList
 from desktop.ui.chat.variables import Variables
@@ -38,6 +38,8 @@ else:
     context_card = lazy_module("desktop.ui.chat.context_card")
     context_popover = lazy_module("desktop.ui.chat.context_popover")
 
+HELP_BESIDE = {AGENTS: "runs", CHANGES: "changes", DOCUMENT: "documents", RESULT: "results", TRACE: "runs"}
+"""Pages of help, by what stands beside the thread."""
 NARROW = 840
 """Below this width of the page (at 100 %) the list of threads folds away."""
 
@@ -173,6 +175,10 @@ class ChatPage(QWidget):
     def first_focus(self) -> QWidget:
         """Keys go to the composer."""
         return self.pane.foot.composer.text
+
+    def help_topic(self) -> str:
+        """The page of help for what stands beside the thread, or for chats."""
+        return HELP_BESIDE.get(self.side.shown, "chats")
 
     def take_typed(self, text: str) -> None:
         """Take in what was typed before there was a page."""

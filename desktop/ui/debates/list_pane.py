@@ -15,6 +15,7 @@ from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Field
+from desktop.ui.widgets.controls.help_button import HelpIcon
 from desktop.ui.widgets.layout.containers import EmptyState, PaneHeader
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index
@@ -95,8 +96,8 @@ class DebateList(QFrame):
         head.setProperty("pane", "plain")
         self._search = IconButton("search", "Search debates")
         self._new = IconButton("new", "New debate", shortcut="Ctrl+Shift+D")
-        head.add(self._search)
-        head.add(self._new)
+        for button in (self._search, HelpIcon(), self._new):
+            head.add(button)
         column.addWidget(head)
         self._search_box = pane("plain")
         Row(self._search_box, margins=(8, 0, 8, 8)).addWidget(self.field)

@@ -18,6 +18,7 @@ from desktop.ui.schedules.history import JobHistory
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.help_button import HelpIcon
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.dialogs.page_shortcut import PageShortcut
 from desktop.ui.widgets.dialogs.toast import Toast
@@ -132,6 +133,7 @@ class SchedulesPage(QFrame):
         column = Column(frame, spacing=0)
         head = PaneHeader("Schedules", left=16, right=8)
         head.setProperty("pane", "plain")
+        head.add(HelpIcon())
         self.new = IconButton("new", "New job")
         head.add(self.new)
         column.addWidget(head)

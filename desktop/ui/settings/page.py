@@ -15,6 +15,7 @@ from desktop.ui.settings.page_row import Models, PageRow
 from desktop.ui.settings.rows import setting_card
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
+from desktop.ui.widgets.controls.help_button import HelpButton
 from desktop.ui.widgets.dialogs.toast import Toast
 from desktop.ui.widgets.focus_place import first_in, give_keys
 from desktop.ui.widgets.layout.containers import Notice, PaneHeader, Scroller
@@ -52,6 +53,7 @@ class SettingsPage(QFrame):
 
     approvals_wanted = Signal()
     chat_wanted = Signal(str)
+    command_wanted = Signal(str)
 
     def __init__(self, settings: SettingsViewModel, rows: Sequence[PageRow[Models]], models: Models) -> None:
         super().__init__()
@@ -71,6 +73,7 @@ class SettingsPage(QFrame):
         self._header, self._note = PaneHeader(""), Text("", "small", "2", elide="right")
         self._note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._header.row.addWidget(self._note, 1)
+        self._header.add(HelpButton())
         self.problems = Notice("failed", banner=True)
         self._stack = QStackedWidget()
         work = pane("surface")
@@ -102,6 +105,11 @@ class SettingsPage(QFrame):
         names = [row.name for row in self._rows]
         if page in names:
             self.nav.setCurrentIndex(self.nav.model().index(names.index(page), 0))
+
+    def help_topic(self) -> str:
+        """The page of help for the page that shows."""
+        index = self.nav.currentIndex()
+        return self._rows[index.row()].help if index.isValid() else ""
 
     def give_head(self, is_own: bool) -> None:
         """A page has a head of its own now, or no longer."""

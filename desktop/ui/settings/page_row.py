@@ -30,6 +30,9 @@ class SettingsFrame(Protocol):
     chat_wanted: Any
     """A signal: the person wants a new chat with the agent of this name."""
 
+    command_wanted: Any
+    """A signal: the person wants this command, as the palette has it."""
+
     def give_head(self, is_own: bool) -> None:
         """A page has a head of its own now, or no longer."""
         ...

@@ -87,6 +87,7 @@ class MainWindow(QMainWindow):
     first_painted = Signal()
     page_shown = Signal(str, object)
     request_wanted = Signal(str)
+    help_wanted = Signal()
 
     _theme: Theme
     _shell: ShellViewModel
@@ -290,6 +291,10 @@ class MainWindow(QMainWindow):
         if sentence:
             self._banner.say(sentence, kind if kind in ("info", "ask", "failed") else "info")
         self._banner.setVisible(bool(sentence))
+
+    def add_strip(self, strip: QWidget) -> None:
+        """A strip above the page, which takes itself away."""
+        self._column.insertWidget(0, strip)
 
     def show_asked(self, request_id: str, words: str) -> None:
         """A strip above the page: this request waits, and nothing else here shows it; "" takes the strip away."""

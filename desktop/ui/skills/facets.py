@@ -15,6 +15,7 @@ from desktop.presenter.skills.words import EVERYTHING, EVERYTHING_WORD, KINDS, S
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, row_background
 from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.help_button import HelpIcon
 from desktop.ui.widgets.controls.toggles import Chip, Segmented
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.layout.containers import PaneHeader, Scroller, clear
@@ -117,6 +118,7 @@ class Facets(QFrame):
         head.setProperty("pane", "plain")
         self.new = IconButton("new", "New skill", shortcut="Ctrl+Shift+N")
         self.new.clicked.connect(self.new_wanted)
+        head.add(HelpIcon())
         head.add(self.new)
         column.addWidget(head)
         scroller = Scroller(margins=(8, 0, 8, 12), spacing=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QObject, QPoint, QPointF, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QDesktopServices,
     QFocusEvent,
@@ -36,21 +36,27 @@ MAXIMUM = 24_000
 """Characters that are laid out (some 12 ms); of a longer text the beginning is shown, and the rest under Text."""
 
 
+def piece_tools(owner: QObject, parser: InlineParser | None = None) -> PieceTools:
+    """What lays out and draws; it ends with its owner. ``parser`` says which links may be pressed."""
+    run = Pool(owner).run
+    formulas, pictures, colours = Formulas(run, owner), Pictures(run, owner), CodeColours(owner)
+    return PieceTools(parser or InlineParser(), formulas, pictures, colours, FenceDrawings(run, owner))
+
+
 class MarkdownView(QWidget):
-    """``set_markdown`` shows a text; ``cut`` is whether some of it is left out. Ctrl+C copies all of it."""
+    """``set_markdown`` shows a text; ``cut`` is whether some of it is left out. Ctrl+C copies all of it.
+    ``link_wanted``: a link was pressed that leads to no place of the web. ``tools``: those of a page of several."""
 
     copied = Signal(str)
+    link_wanted = Signal(str)
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, tools: PieceTools | None = None) -> None:
         super().__init__()
         self._name = name
         self._source = ""
         self._flow: TextFlow | None = None
         self._look = PageLook(theme())
-        run = Pool(self).run
-        self._tools = PieceTools(
-            InlineParser(), Formulas(run, self), Pictures(run, self), CodeColours(self), FenceDrawings(run, self)
-        )
+        self._tools = tools or piece_tools(self)
         self._hover = ""
         self._ring = False
         self.cut = False
@@ -147,7 +153,7 @@ class MarkdownView(QWidget):
         spot, piece = self._spot_at(where), self._piece_at(where)
         link = piece.link_at(where.x(), where.y() - piece.y) if piece is not None else ""
         self.setCursor(Qt.CursorShape.PointingHandCursor if spot or link else Qt.CursorShape.ArrowCursor)
-        self.setToolTip(plain_tip(link))
+        self.setToolTip(plain_tip(link if QUrl(link).scheme() else ""))
         if (key := spot.key if spot else "") != self._hover:
             self._hover = key
             self.update()
@@ -164,6 +170,8 @@ class MarkdownView(QWidget):
             url = QUrl(link)
             if url.isValid() and url.scheme().lower() in ("http", "https", "mailto"):
                 QDesktopServices.openUrl(url)
+            else:
+                self.link_wanted.emit(link)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Long code goes sideways; everything else scrolls the page."""

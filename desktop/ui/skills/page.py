@@ -156,6 +156,11 @@ class SkillsPage(QFrame):
         if self._models.repositories is not None:
             self._connect_repositories(self._models.repositories)
 
+    def help_topic(self) -> str:
+        """The page of help for what shows."""
+        repositories = self._models.repositories
+        return "repositories" if repositories is not None and repositories.view is not None else "skills"
+
     def _connect_repositories(self, repositories: Repositories) -> None:
         group = self.facets.repositories
         assert group is not None

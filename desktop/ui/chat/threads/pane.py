@@ -18,6 +18,7 @@ from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, marked_text
 from desktop.ui.widgets.controls.buttons import IconButton
 from desktop.ui.widgets.controls.fields import Field
+from desktop.ui.widgets.controls.help_button import HelpIcon
 from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.layout.containers import EmptyState, PaneHeader
 from desktop.ui.widgets.properties import pane
@@ -101,8 +102,8 @@ class ThreadList(QFrame):
         head.setProperty("pane", "plain")
         self._search = IconButton("search", "Search all chats", shortcut="Ctrl+Shift+F")
         self._new = IconButton("new", "New chat", shortcut="Ctrl+N")
-        head.add(self._search)
-        head.add(self._new)
+        for button in (self._search, HelpIcon(), self._new):
+            head.add(button)
         column.addWidget(head)
         self._search_box = pane("plain")
         row = Column(self._search_box, margins=(8, 0, 8, 8), spacing=6)

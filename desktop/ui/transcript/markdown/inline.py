@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextDocument, QTextFormat
+from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextDocument, QTextFormat, QTextFragment
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.ui.transcript.markdown.addresses import with_addresses
@@ -39,10 +39,12 @@ _MONEY = re.compile(r"[\d.,]+(?:\s|$)")
 
 
 class InlineParser:
-    """Turns inline Markdown into (plain text, runs). Lines are separated by U+2028."""
+    """Turns inline Markdown into (plain text, runs). Lines are separated by U+2028. ``offered``: which addresses may be
+    offered to a person; ``file:`` and scripts are not (R-UI-9)."""
 
-    def __init__(self) -> None:
+    def __init__(self, offered: re.Pattern[str] = _OFFERED) -> None:
         self._document: QTextDocument | None = None
+        self._offered = offered
 
     def parse(self, source: str, references: Mapping[str, str] | None = None) -> tuple[str, tuple[TextRun, ...]]:
         """Parse inline Markdown. ``references``: label -> definition, applied where the source uses the label."""
@@ -62,7 +64,7 @@ class InlineParser:
         pieces: list[str] = []
         runs: list[TextRun] = []
         at = 0
-        styles: dict[int, _Style] = {}
+        styles = _Styles(self._offered)
         block = self._document.begin()
         while block.isValid():
             if pieces:
@@ -100,34 +102,47 @@ class _Style:
     instead: str
 
 
-def _style_of(style: QTextCharFormat) -> _Style:
-    instead = ""
-    if style.isImageFormat():
-        instead = str(style.property(QTextFormat.Property.ImageAltText) or style.toImageFormat().name())
-    run = TextRun(
-        0,
-        0,
-        style.fontWeight() > 500,
-        style.fontItalic(),
-        style.fontStrikeOut(),
-        style.fontFixedPitch(),
-        _safe(style.anchorHref()),
-    )
-    return _Style(run, instead)
+class _Styles:
+    """The styles of a document, each read once."""
+
+    def __init__(self, offered: re.Pattern[str]) -> None:
+        self._offered = offered
+        self._known: dict[int, _Style] = {}
+
+    def of(self, fragment: QTextFragment) -> _Style:
+        """That of a piece of text."""
+        index = fragment.charFormatIndex()
+        style = self._known.get(index)
+        if style is None:
+            style = self._known[index] = self._read(fragment.charFormat())
+        return style
+
+    def _read(self, style: QTextCharFormat) -> _Style:
+        instead = ""
+        if style.isImageFormat():
+            instead = str(style.property(QTextFormat.Property.ImageAltText) or style.toImageFormat().name())
+        href = style.anchorHref()
+        run = TextRun(
+            0,
+            0,
+            style.fontWeight() > 500,
+            style.fontItalic(),
+            style.fontStrikeOut(),
+            style.fontFixedPitch(),
+            href if self._offered.match(href) else "",
+        )
+        return _Style(run, instead)
 
 
 def _read_block(
-    block: QTextBlock, at: int, pieces: list[str], runs: list[TextRun], formulas: list[str], styles: dict[int, _Style]
+    block: QTextBlock, at: int, pieces: list[str], runs: list[TextRun], formulas: list[str], styles: _Styles
 ) -> int:
     """Appends a block's text and runs without its guard; returns the new end."""
     iterator = block.begin()
     first = True
     while not iterator.atEnd():
         fragment = iterator.fragment()
-        text, index = fragment.text(), fragment.charFormatIndex()
-        style = styles.get(index)
-        if style is None:
-            style = styles[index] = _style_of(fragment.charFormat())
+        text, style = fragment.text(), styles.of(fragment)
         if first and text.startswith(GUARD):
             text = text[1:]
         first = False
@@ -150,11 +165,6 @@ def _add(text: str, style: _Style, at: int, pieces: list[str], runs: list[TextRu
             runs.append(TextRun(at, end, base.bold, base.italic, base.struck, base.code, base.href, math))
         at = end
     return at
-
-
-def _safe(href: str) -> str:
-    """An address that may be offered to a person; ``file:`` and scripts are not (R-UI-9)."""
-    return href if _OFFERED.match(href) else ""
 
 
 def _is_formula(piece: str, count: int) -> bool:

@@ -1,0 +1,1 @@
+"""Help wired to the window, and what a report of a problem may say."""

@@ -1,0 +1,1 @@
+"""The pages of help, and what a search in them finds."""

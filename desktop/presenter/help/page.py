@@ -1,0 +1,173 @@
+"""The Help panel: the page for where a person is, what a search finds, what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.help.pages import HelpPage, HelpResult, HelpSection
+from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.help.places import FIRST, only_shows
+
+NEWS = "news"
+NEWS_TITLE = "What is new"
+KEYS = "keys"
+
+
+class HelpBook(Protocol):
+    """The pages, read once."""
+
+    @property
+    def pages(self) -> dict[str, HelpPage]:
+        """By name."""
+        ...
+
+    @property
+    def news(self) -> Sequence[HelpSection]:
+        """A section a version, the newest first."""
+        ...
+
+    def find(self, query: str) -> HelpResult:
+        """What fits a query."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the reader shows: a page, or one section of it."""
+
+    page: str = ""
+    title: str = ""
+    sections: tuple[HelpSection, ...] = ()
+    whole: bool = True
+    """Whether that is all of the page."""
+
+
+class HelpViewModel(QObject):
+    """``open_at`` begins; pages are read in a thread with the first one. ``turned``: something else is to be read.
+    ``there_wanted`` carries a command that shows a place."""
+
+    turned = Signal()
+    found = Signal(object)
+    listed = Signal()
+    there_wanted = Signal(str)
+
+    def __init__(self, read: Callable[[], HelpBook], bridge: Bridge) -> None:
+        super().__init__()
+        self._read, self._bridge = read, bridge
+        self._book: HelpBook | None = None
+        self._reading = False
+        self._place = FIRST
+        self._wanted: tuple[str, int] = ("", 0)
+        self._query = ""
+        self._before: list[Reading] = []
+        self.reading = Reading()
+        self.result = HelpResult("")
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the pages were read."""
+        return self._book is not None
+
+    @property
+    def pages(self) -> tuple[HelpPage, ...]:
+        """Every page, by title."""
+        return tuple(sorted(self._book.pages.values(), key=lambda page: page.title)) if self._book else ()
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether something else was read before."""
+        return bool(self._before)
+
+    # -- what is read -------------------------------------------------------------------------------------------------
+
+    def open_at(self, place: str) -> None:
+        """The help page of where a person is now."""
+        self._place = place or FIRST
+        self._before.clear()
+        self.show_page(self._place)
+
+    def show_page(self, name: str) -> None:
+        """All of a page; of an unknown one, the first steps."""
+        self._turn(name, -1)
+
+    def show_section(self, section: HelpSection) -> None:
+        """One section, as a search found it."""
+        self._turn(section.page, section.number)
+
+    def list_pages(self) -> None:
+        """Read them, for a list of them all; ``listed`` follows, unless they are there."""
+        if self._book is None:
+            self._load()
+
+    def show_whole(self) -> None:
+        """All of the page whose section is read."""
+        self._turn(self.reading.page, -1)
+
+    def show_news(self) -> None:
+        """What is new, the newest version first."""
+        self._turn(NEWS, -1)
+
+    def back(self) -> None:
+        """What was read before."""
+        if self._before:
+            self._show(self._before.pop())
+
+    def search(self, query: str) -> None:
+        """Find while it is typed; with nothing typed there is nothing found, and the page stays."""
+        self._query = query
+        if self._book is not None:
+            self.result = self._book.find(query) if query.strip() else HelpResult(query)
+            self.found.emit(self.result)
+
+    def go_there(self, section: HelpSection) -> None:
+        """Show the place that a section is about."""
+        if only_shows(section.there):
+            self.there_wanted.emit(section.there)
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _turn(self, name: str, number: int) -> None:
+        self._wanted = (name, number)
+        if self._book is None:
+            self._load()
+            return
+        made = self._made(name, number)
+        if made != self.reading:
+            if self.reading.sections:
+                self._before = [*self._before[-30:], self.reading]
+            self._show(made)
+
+    def _made(self, name: str, number: int) -> Reading:
+        assert self._book is not None
+        if name == NEWS:
+            return Reading(NEWS, NEWS_TITLE, tuple(self._book.news))
+        page = self._book.pages.get(name) or self._book.pages.get(FIRST)
+        if page is None:
+            return Reading(name)
+        if 0 <= number < len(page.sections):
+            return Reading(page.name, page.title, (page.sections[number],), whole=len(page.sections) == 1)
+        return Reading(page.name, page.title, page.sections)
+
+    def _show(self, reading: Reading) -> None:
+        self.reading = reading
+        self.turned.emit()
+
+    def _load(self) -> None:
+        if not self._reading:
+            self._reading = True
+            self._bridge.spawn(self._loaded(), name="read the pages of help")
+
+    async def _loaded(self) -> None:
+        try:
+            self._book = await self._bridge.in_thread(self._read)
+        finally:
+            self._reading = False
+        self.listed.emit()
+        if self._wanted[0]:
+            self._turn(*self._wanted)
+        if self._query.strip():
+            self.search(self._query)
