@@ -1,6 +1,7 @@
 """`--check`: each part of the machine in one line, and an exit code."""
 
 import os
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -13,7 +14,11 @@ import pytest
 from desktop.app.commands.check import Health, Probe, activity_log, database_of, run_checks
 from desktop.domain.errors import KnownError
 from desktop.store import database
+from tests.harness.help_pages import samples
 from tests.harness.services import KeyringDaemon
+
+PROGRAM, *TYPED = shlex.split(samples("installing", "sh")[0])
+"""As the page for users says it."""
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ["Qt", "Database", "Activity log", "Keyring", "Confinement", "Model host"]
@@ -62,7 +67,7 @@ def test_a_probe_that_hangs_is_broken_after_its_patience() -> None:
 def check(home: Path, **environment: str) -> tuple[int, dict[str, str], str]:
     """Exit code, what was said for each name, stderr."""
     done = subprocess.run(
-        [sys.executable, "-m", "desktop", "--home", str(home), "--check"],
+        [sys.executable, "-m", "desktop", "--home", str(home), *TYPED],
         cwd=ROOT,
         env={**os.environ, **environment},
         capture_output=True,
@@ -70,6 +75,7 @@ def check(home: Path, **environment: str) -> tuple[int, dict[str, str], str]:
         timeout=180,
     )
     pairs = [line.split(": ", 1) for line in done.stdout.splitlines()]
+    assert PROGRAM == "assent"
     assert [name for name, _ in pairs] == NAMES, done.stdout + done.stderr
     return done.returncode, dict(pairs), done.stderr
 

@@ -10,12 +10,16 @@ Spans = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class HelpSection:
-    """What stands below one heading. ``page`` is the name of its file, ``number`` its place on the page."""
+    """What stands below one heading."""
 
     page: str
+    """The name of its file."""
     page_title: str
+    """That of the whole page."""
     number: int
+    """Its place on the page, from 0."""
     title: str
+    """Its heading."""
     text: str
     """Markdown, without the heading."""
     there: str = ""

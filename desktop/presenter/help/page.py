@@ -36,7 +36,7 @@ class HelpBook(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class HelpReading:
     """What the reader shows: a page, or one section of it."""
 
     page: str = ""
@@ -63,8 +63,8 @@ class HelpViewModel(QObject):
         self._place = FIRST
         self._wanted: tuple[str, int] = ("", 0)
         self._query = ""
-        self._before: list[Reading] = []
-        self.reading = Reading()
+        self._before: list[HelpReading] = []
+        self.reading = HelpReading()
         self.result = HelpResult("")
 
     @property
@@ -141,18 +141,18 @@ class HelpViewModel(QObject):
                 self._before = [*self._before[-30:], self.reading]
             self._show(made)
 
-    def _made(self, name: str, number: int) -> Reading:
+    def _made(self, name: str, number: int) -> HelpReading:
         assert self._book is not None
         if name == NEWS:
-            return Reading(NEWS, NEWS_TITLE, tuple(self._book.news))
+            return HelpReading(NEWS, NEWS_TITLE, tuple(self._book.news))
         page = self._book.pages.get(name) or self._book.pages.get(FIRST)
         if page is None:
-            return Reading(name)
+            return HelpReading(name)
         if 0 <= number < len(page.sections):
-            return Reading(page.name, page.title, (page.sections[number],), whole=len(page.sections) == 1)
-        return Reading(page.name, page.title, page.sections)
+            return HelpReading(page.name, page.title, (page.sections[number],), whole=len(page.sections) == 1)
+        return HelpReading(page.name, page.title, page.sections)
 
-    def _show(self, reading: Reading) -> None:
+    def _show(self, reading: HelpReading) -> None:
         self.reading = reading
         self.turned.emit()
 

@@ -26,7 +26,7 @@ _CODE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _PAGE_LINK = re.compile(r"\[([^\[\]]+)\]\(([\w-]+)\.md(?:#[\w-]*)?\)")
 _MARKUP = re.compile(r"```\w*|\*\*|`|^\s*(?:[-*]|\d+\.) +|^\|(?:[ :-]*-[ :-]*\|)+$|(?<!\w)\*|\*(?!\w)", re.MULTILINE)
 _LINK = re.compile(r"\[([^\[\]]+)\]\([^()\s]*\)")
-_SHELLS = ("sh", "bash", "console")
+_SHELLS = ("sh", "console")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ _EMPTY = frozenset(
 """Words that say little; looked for only where nothing else was typed."""
 
 
-class _Words:
+class _TextWords:
     """The words of a text: their stems, and where they stand."""
 
     __slots__ = ("places", "stems", "text", "where")
@@ -56,15 +56,18 @@ class _Words:
         )
 
 
-class _Entry:
+class _SearchedSection:
     """A section as it is searched."""
 
     __slots__ = ("all", "also", "body", "page", "section", "title")
 
     def __init__(self, read: ReadSection) -> None:
         self.section = read.section
-        self.title, self.body = _Words(read.section.title), _Words(read.plain)
-        self.page, self.also = frozenset(_Words(read.section.page_title).stems), frozenset(_Words(read.also).stems)
+        self.title, self.body = _TextWords(read.section.title), _TextWords(read.plain)
+        self.page, self.also = (
+            frozenset(_TextWords(read.section.page_title).stems),
+            frozenset(_TextWords(read.also).stems),
+        )
         self.all = frozenset((*self.body.where, *self.title.stems, *self.page, *self.also))
 
     def score(self, term: frozenset[str]) -> float:
@@ -84,7 +87,7 @@ class HelpIndex:
     """Made once of all sections, in a thread; ``find`` then takes a millisecond."""
 
     def __init__(self, sections: Iterable[ReadSection]) -> None:
-        self._entries = [_Entry(one) for one in sections]
+        self._entries = [_SearchedSection(one) for one in sections]
         words: dict[str, str] = {}
         for entry in self._entries:
             text = f"{entry.section.title} {entry.section.page_title} {entry.body.text}"
@@ -108,13 +111,13 @@ class HelpIndex:
         hits = tuple(_hit(entry, terms) for entry in best[:MOST])
         return HelpResult(query, hits, len({entry.section.page for entry in best}))
 
-    def _matching(self, terms: Sequence[frozenset[str]]) -> list[_Entry]:
+    def _matching(self, terms: Sequence[frozenset[str]]) -> list[_SearchedSection]:
         counted = [(sum(not term.isdisjoint(entry.all) for term in terms), entry) for entry in self._entries]
         most = max((count for count, _ in counted), default=0)
         enough = most == len(terms) or most * 2 > len(terms)
         return [entry for count, entry in counted if count == most] if most and enough else []
 
-    def _score(self, entry: _Entry, terms: Sequence[frozenset[str]], several: bool) -> float:
+    def _score(self, entry: _SearchedSection, terms: Sequence[frozenset[str]], several: bool) -> float:
         found = sum(entry.score(term) for term in terms)
         if several and entry.title.has_run(terms):
             found += _PHRASE
@@ -140,7 +143,7 @@ class HelpIndex:
         return frozenset(found)
 
 
-def _hit(entry: _Entry, terms: Sequence[frozenset[str]]) -> HelpHit:
+def _hit(entry: _SearchedSection, terms: Sequence[frozenset[str]]) -> HelpHit:
     wanted = frozenset[str]().union(*terms)
     in_title = entry.title.spans(wanted)
     if all(not term.isdisjoint(entry.title.stems) for term in terms):
@@ -149,7 +152,7 @@ def _hit(entry: _Entry, terms: Sequence[frozenset[str]]) -> HelpHit:
     return HelpHit(entry.section, in_title, snippet, marks)
 
 
-def _snippet(body: _Words, terms: Sequence[frozenset[str]], wanted: frozenset[str]) -> tuple[str, Spans]:
+def _snippet(body: _TextWords, terms: Sequence[frozenset[str]], wanted: frozenset[str]) -> tuple[str, Spans]:
     """The words around the place that has the most of what was sought."""
     hits = body.at(wanted)
     if not hits:

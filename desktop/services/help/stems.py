@@ -6,13 +6,29 @@ import re
 from functools import lru_cache
 
 WORD = re.compile(r"\w+")
-_IRREGULAR = {
-    "goes": "go", "went": "go", "gone": "go", "wrote": "write", "written": "write", "chose": "choose",
-    "chosen": "choose", "ran": "run", "kept": "keep", "said": "say", "made": "make", "took": "take", "taken": "take",
-    "found": "find", "sent": "send", "gave": "give", "given": "give", "saw": "see", "seen": "see", "began": "begin",
-    "begun": "begin", "lost": "lose", "got": "get", "spent": "spend", "forgot": "forget", "forgotten": "forget",
-    "colour": "color", "colours": "color", "coloured": "color", "licence": "license", "licences": "license",
-}  # fmt: skip
+_FORMS = (
+    "go goes went gone",
+    "write wrote written",
+    "choose chose chosen",
+    "run ran",
+    "keep kept",
+    "say said",
+    "make made",
+    "take took taken",
+    "find found",
+    "send sent",
+    "give gave given",
+    "see saw seen",
+    "begin began begun",
+    "lose lost",
+    "get got",
+    "spend spent",
+    "forget forgot forgotten",
+    "color colour colours coloured",
+    "license licence licences",
+)
+"""Words whose forms follow no rule, and two that are spelt in two ways."""
+_IRREGULAR = {form: forms.split()[0] for forms in _FORMS for form in forms.split()[1:]}
 _VOWEL = re.compile(r"[aeiouy]")
 
 

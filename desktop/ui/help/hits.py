@@ -25,7 +25,7 @@ def second_line(hit: HelpHit) -> tuple[str, tuple[tuple[int, int], ...]]:
     return f"{before}{hit.snippet}”", tuple((start + len(before), length) for start, length in hit.marks)
 
 
-class HitModel(QAbstractListModel):
+class HelpHitModel(QAbstractListModel):
     """The hits of one search."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class HitModel(QAbstractListModel):
         return None
 
 
-class HitDelegate(RowDelegate):
+class HelpHitDelegate(RowDelegate):
     """Title above, page and words below."""
 
     height = HEIGHT

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.help.pages import HelpResult
 from desktop.presenter.help.page import KEYS, NEWS, HelpViewModel
-from desktop.ui.help.hits import HEIGHT, HIT, HitDelegate, HitModel
+from desktop.ui.help.hits import HEIGHT, HIT, HelpHitDelegate, HelpHitModel
 from desktop.ui.help.reader import HelpReader
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton
@@ -44,7 +44,7 @@ class HelpParts:
     @cached_property
     def hits(self) -> RowList:
         """What was found."""
-        return RowList("What was found", HitDelegate())
+        return RowList("What was found", HelpHitDelegate())
 
     @cached_property
     def reader(self) -> HelpReader:
@@ -74,7 +74,7 @@ class HelpPanel(QFrame):
         self.back = IconButton("left", "Back", side=32)
         self.close_button = IconButton("close", "Close help", shortcut="Esc", side=32)
         self.field, self.hits, self.reader = parts.field, parts.hits, parts.reader
-        self.model = HitModel()
+        self.model = HelpHitModel()
         self.hits.setModel(self.model)
         self.nothing = Paragraph(NOTHING, "small", "2")
         self.news = Button("What is new", "quiet", small=True)

@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.help.pages import HelpSection
-from desktop.presenter.help.page import HelpViewModel, Reading
+from desktop.presenter.help.page import HelpReading, HelpViewModel
 from desktop.ui.skills.markdown_view import MarkdownView, piece_tools
 from desktop.ui.transcript.flow import PieceTools
 from desktop.ui.transcript.markdown.inline import InlineParser
@@ -60,12 +60,7 @@ class HelpReader(Scroller):
         """What all its texts share."""
         return piece_tools(self, InlineParser(_LINKS))
 
-    @property
-    def at_rest(self) -> bool:
-        """Whether all of the page is laid out."""
-        return not self._turn.isActive()
-
-    def show_reading(self, reading: Reading) -> None:
+    def show_reading(self, reading: HelpReading) -> None:
         """Show a page or a section from its beginning."""
         clear(self.column)
         self.column.addStretch(1)
@@ -83,7 +78,7 @@ class HelpReader(Scroller):
 
     # -- the parts ----------------------------------------------------------------------------------------------------
 
-    def _parts(self, reading: Reading) -> Iterator[Callable[[], QWidget]]:
+    def _parts(self, reading: HelpReading) -> Iterator[Callable[[], QWidget]]:
         if not reading.sections:
             yield lambda: Paragraph(_NONE, "body", "2")
         for at, section in enumerate(reading.sections):
@@ -117,7 +112,7 @@ class HelpReader(Scroller):
         row.set_items(items)
         return row
 
-    def _ways_on(self, reading: Reading) -> QWidget:
+    def _ways_on(self, reading: HelpReading) -> QWidget:
         """Where to read on: all of the page, the pages that it names, all pages."""
         row, items = FlowRow(), []
         if not reading.whole:

@@ -157,7 +157,7 @@ class MainWindow(QMainWindow):
 
     def show_page(self, name: str) -> None:
         """Show a page, building it on its first time."""
-        widget = self._page(self.key_of(name, self._factories))
+        widget = self.page(self.key_of(name, self._factories))
         self.rail.set_page(name)
         self.stack.setCurrentWidget(widget)
         if self._painted:
@@ -213,11 +213,8 @@ class MainWindow(QMainWindow):
         if layout is not None:
             layout.activate()
 
-    def page(self, name: str) -> QWidget:
+    def page(self, key: str) -> QWidget:
         """The widget of a page, built now if need be."""
-        return self._page(name)
-
-    def _page(self, key: str) -> QWidget:
         widget = self._pages.get(key)
         if widget is None:
             factory = self._factories.get(key)

@@ -139,8 +139,8 @@ class SkillsPage(QFrame):
         self.skill.other.connect(self._show_other)
         self.skill.model_wanted.connect(self.model_wanted)
         self.skill.approvals_wanted.connect(self.approvals_wanted)
-        skills.said.connect(self.toast.say)
-        skills.failed.connect(self.toast.say)
+        for told in (skills.said, skills.failed, projects.said, projects.failed):
+            told.connect(self.toast.say)
         skills.shown.connect(self.list.mark)
         skills.came.connect(self._came)
         skills.touched.connect(editor.look_at_disk)
@@ -150,9 +150,6 @@ class SkillsPage(QFrame):
         editor.failed.connect(self._save_failed)
         editor.saved.connect(self._saved)
         editor.conflict.connect(lambda _: self._leave_not())
-        projects.said.connect(self.toast.say)
-        projects.failed.connect(self.toast.say)
-
         if self._models.repositories is not None:
             self._connect_repositories(self._models.repositories)
 

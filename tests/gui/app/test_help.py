@@ -36,7 +36,7 @@ class Helped:
         """Until the panel shows all of what is read of a page."""
         await self.app.until(lambda: self.panel is not None and self.ways._side.is_open, "the panel")
         await self.app.until(lambda: self.app.models.help.reading.page == page, page)
-        await self.app.until(lambda: self.panel.reader.at_rest, "its text")
+        await self.app.until(lambda: not self.panel.reader._turn.isActive(), "its text")
 
     def press(self, key: Qt.Key) -> None:
         QTest.keyClick(self.app.window.focusWidget() or self.app.window, key)
@@ -65,7 +65,17 @@ def test_take_me_there_only_leads_to_places_that_are_there() -> None:
 
 
 def test_a_command_that_does_something_is_nowhere_that_help_leads_to() -> None:
-    doing = {"stop", "quit", "new-chat", "new-job", "export:md", "theme:dark", "text:larger", "undo", "debate-act:pause"}
+    doing = {
+        "stop",
+        "quit",
+        "new-chat",
+        "new-job",
+        "export:md",
+        "theme:dark",
+        "text:larger",
+        "undo",
+        "debate-act:pause",
+    }
     assert doing <= {command.id for command in COMMANDS}
     assert [one for one in doing if only_shows(one)] == []
 

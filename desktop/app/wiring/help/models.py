@@ -18,6 +18,7 @@ from PySide6.QtCore import qVersion
 from PySide6.QtGui import QGuiApplication
 
 from desktop import __version__
+from desktop.app.home.installation import this_installation
 from desktop.app.wiring.runtime import RESOURCES, ROOT
 from desktop.app.wiring.services import Services
 from desktop.domain.loading.lazy import lazy_module
@@ -79,7 +80,7 @@ def facts() -> Sequence[str]:
     desk = os.environ.get("XDG_CURRENT_DESKTOP", "")
     shown = f"{screen}{f', {desk}' if _WORD.fullmatch(desk) else ''}"
     return (
-        f"Assent {__version__}",
+        f"Assent {__version__}, {this_installation().line}",
         f"Python {platform.python_version()}, Qt {qVersion()}, SQLite {sqlite3.sqlite_version}",
         f"{platform.system()} {platform.release()} {platform.machine()}, {_distribution()}",
         f"Screen: {shown}",

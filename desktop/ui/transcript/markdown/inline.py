@@ -64,7 +64,7 @@ class InlineParser:
         pieces: list[str] = []
         runs: list[TextRun] = []
         at = 0
-        styles = _Styles(self._offered)
+        styles = _InlineStyles(self._offered)
         block = self._document.begin()
         while block.isValid():
             if pieces:
@@ -102,7 +102,7 @@ class _Style:
     instead: str
 
 
-class _Styles:
+class _InlineStyles:
     """The styles of a document, each read once."""
 
     def __init__(self, offered: re.Pattern[str]) -> None:
@@ -135,7 +135,7 @@ class _Styles:
 
 
 def _read_block(
-    block: QTextBlock, at: int, pieces: list[str], runs: list[TextRun], formulas: list[str], styles: _Styles
+    block: QTextBlock, at: int, pieces: list[str], runs: list[TextRun], formulas: list[str], styles: _InlineStyles
 ) -> int:
     """Appends a block's text and runs without its guard; returns the new end."""
     iterator = block.begin()
