@@ -43,6 +43,7 @@ from shots.agents import sample_agents
 from shots.changes import SampleKept
 from shots.cli import SampleCli, request
 from shots.edits import CHANGED, edit_request
+from shots.help import help_pictures, sample_help
 from shots.keys import SampleKeys
 from shots.mcp import FETCHES, SampleMcp, mcp_request
 from shots.middleware import SampleMiddleware
@@ -115,6 +116,7 @@ class Stage:
             other_agents=SampleOtherAgents(),
             other_apps=SampleOtherApps(),
             about=SampleAbout(),
+            help=sample_help(),
         )
         return SettingsPage(
             cast(Any, self.settings),
@@ -412,6 +414,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
         for size in ("", "-960")
     },
     **about_pictures(_settings),
+    **help_pictures(lambda wait: settle(wait)),  # noqa: PLW0108 - it is made below
     **{f"settings-other-apps{size}": lambda s: _settings(s, "Other apps") for size in ("", "-960")},
     "02-approval-write": lambda s: _approval(s, "r3"),
     "02-approval-shell": lambda s: _approval(s, "r2"),

@@ -55,10 +55,9 @@ class HelpViewModel(QObject):
     listed = Signal()
     there_wanted = Signal(str)
 
-    def __init__(self, read: Callable[[], HelpBook], bridge: Bridge) -> None:
+    def __init__(self, read: Callable[[], HelpBook], bridge: Bridge, *, book: HelpBook | None = None) -> None:
         super().__init__()
-        self._read, self._bridge = read, bridge
-        self._book: HelpBook | None = None
+        self._read, self._bridge, self._book = read, bridge, book
         self._reading = False
         self._place = FIRST
         self._wanted: tuple[str, int] = ("", 0)

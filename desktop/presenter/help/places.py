@@ -12,7 +12,7 @@ HELP_OF: Mapping[str, str] = {
     "skills": "skills",
     "approvals": "approvals",
     "schedules": "schedules",
-    "settings": "settings",
+    "settings": FIRST,
     "first_run": FIRST,
 }
 """By page of the app."""

@@ -23,6 +23,7 @@ NEEDS = {
     "Other agents": "other_agents",
     "Other apps": "other_apps",
     "About": "about",
+    "Help": "help",
 }
 """Pages that are shown only over a sample of their own."""
 
