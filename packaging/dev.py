@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Everything a developer needs in one command: run, test, bench, shots, check. Standard library only.
+"""Everything a developer needs in one command: run, test, bench, shots, check, package. Standard library only.
 
 Makes `.venv` from the hashed lock files, names the system libraries that Qt misses and installs them where it may,
 then starts. The work is in packaging/devlib.
@@ -22,6 +22,7 @@ from devlib.ending import until_told
 from devlib.environment import ROOT, clean_environment, ensure_environment
 from devlib.licences.command import check_licences, write_licences
 from devlib.mutating import run_mutants
+from devlib.packing import make_packages
 from devlib.picturing import save_pictures
 from devlib.system import ensure_system
 from devlib.testing import run_changed, run_chosen, run_stages
@@ -71,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     trial.add_argument("folder", type=Path, metavar="DIR", help="the packages")
     trial.add_argument("--store", type=Path, metavar="DIR", default=Path("/var/tmp/assent-trials"), help="of the trees")
     _command(commands, "check", check, "style, types, import rules and all house rules")
+    _command(commands, "package", package, "make wheel, sdist, folder and packages; `package --help` says how")
     _command(commands, "setup", setup, "make the environment and start nothing")
     return parser
 
@@ -85,7 +87,7 @@ def _command(
 
 
 def _refuse_leftovers(options: argparse.Namespace) -> None:
-    if options.rest and options.command not in (run, test, try_command):
+    if options.rest and options.command not in (run, test, try_command, package):
         raise Stop(f"Unknown arguments: {' '.join(options.rest)}.", "See `python3 packaging/dev.py --help`.")
 
 
@@ -152,6 +154,11 @@ def licences_command(options: argparse.Namespace) -> int:
     """Looks into every wheel of the lock and writes resources/licences, or says why not."""
     setup(options)
     return check_licences() if options.check else write_licences(options.qt_source)
+
+
+def package(options: argparse.Namespace) -> int:
+    """Makes packages, in an environment of its own."""
+    return make_packages(options.rest)
 
 
 def setup(options: argparse.Namespace) -> int:

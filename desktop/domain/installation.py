@@ -67,6 +67,7 @@ class Installation:
     """This Assent. What is not known is empty."""
 
     kind: Kind
+    """How it came here."""
     version: str
     """Of the code, as ``desktop.__version__``."""
     code: str

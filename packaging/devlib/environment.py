@@ -126,10 +126,11 @@ def _install(name: str) -> None:
     command += ["--require-hashes", "--no-deps", "-r", str(lock)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
-        raise _explained(done.stdout)
+        raise explained(done.stdout)
 
 
-def _explained(output: str) -> Stop:
+def explained(output: str) -> Stop:
+    """What a failed pip said, as one sentence and the next step."""
     errors = [line for line in output.splitlines() if "ERROR" in line]
     reason = (errors[0] if errors else output.strip()[-300:]).removeprefix("ERROR: ")
     signs = ("connection", "Temporary failure", "resolve", "Max retries", "timed out", "No matching distribution")

@@ -513,6 +513,7 @@ def _repeats_folder(folder: str, stem: str) -> bool:
 TOP_LEVEL = frozenset(
     {
         "pyproject.toml",
+        "MANIFEST.in",
         "desktop",
         "resources",
         "skills",

@@ -37,7 +37,7 @@ def test_every_declared_package_is_locked(name: str) -> None:
     assert {_normal(declared) for declared in DECLARED[name]} <= locked
 
 
-@pytest.mark.parametrize("name", DECLARED)
+@pytest.mark.parametrize("name", [*DECLARED, "requirements-package"])
 def test_every_pin_has_hashes_and_nothing_else_is_in_the_lock(name: str) -> None:
     entries = re.split(r"\n(?=\S)", _lock(name).strip())
     for entry in entries:
@@ -45,6 +45,12 @@ def test_every_pin_has_hashes_and_nothing_else_is_in_the_lock(name: str) -> None
         assert PIN.match(first), f"{first!r} is no pin"
         assert hashes, f"{first!r} has no hash"
         assert all(re.fullmatch(r"\s+--hash=sha256:[0-9a-f]{64}( \\)?", line) for line in hashes), entry[:200]
+
+
+def test_what_the_package_command_needs_is_locked() -> None:
+    lines = (ROOT / "packaging/requirements-package.in").read_text("utf-8").splitlines()
+    wanted = {_normal(line) for line in lines if line and not line.startswith("#")}
+    assert wanted <= {_normal(found) for found, _ in PIN.findall(_lock("requirements-package"))}
 
 
 def test_what_both_locks_hold_has_one_version() -> None:

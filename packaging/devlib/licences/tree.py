@@ -135,6 +135,8 @@ class _Tree:
         why = next((why for pattern, why in self._left_out if matches(inside, (pattern,))), "")
         if why:
             yield f"{path} must not be handed out: {why}."
+        elif inside.endswith(FONT_SUFFIXES) and self._is_ours(path):
+            return  # Assent lies among the packages, too
         elif inside not in self._owners and (is_native(str(self._root / path)) or inside.endswith(FONT_SUFFIXES)):
             yield f"{path}: no wheel of the lock has it."
 

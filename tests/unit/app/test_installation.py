@@ -73,12 +73,26 @@ GOOD = {"format": 1, "kind": "deb", "commit": COMMIT, "built": BUILT}
 @pytest.mark.parametrize(
     "bad",
     [
-        "", "[]", "null", "{", "[" * 60_000, '"deb"', " " * (MAX_READ + 1), "\ud800", {**GOOD, "format": 2},
-        {**GOOD, "kind": "msi"}, {**GOOD, "kind": "checkout"}, {**GOOD, "kind": ["deb"]}, {**GOOD, "commit": "x" * 40},
-        {**GOOD, "commit": COMMIT[:12]}, {**GOOD, "built": "yesterday"}, {**GOOD, "built": None}, {"kind": "deb"},
+        "",
+        "[]",
+        "null",
+        "{",
+        "[" * 60_000,
+        '"deb"',
+        " " * (MAX_READ + 1),
+        "\ud800",
+        {**GOOD, "format": 2},
+        {**GOOD, "kind": "msi"},
+        {**GOOD, "kind": "checkout"},
+        {**GOOD, "kind": ["deb"]},
+        {**GOOD, "commit": "x" * 40},
+        {**GOOD, "commit": COMMIT[:12]},
+        {**GOOD, "built": "yesterday"},
+        {**GOOD, "built": None},
+        {"kind": "deb"},
     ],
     ids=lambda bad: str(bad)[:60].strip() or "blank",
-)  # fmt: skip
+)
 def test_a_description_that_nobody_wrote_makes_an_unknown_kind_that_says_why(tmp_path: Path, bad: object) -> None:
     code = _place(tmp_path)
     text = bad if isinstance(bad, str) else json.dumps(bad)

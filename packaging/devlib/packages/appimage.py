@@ -1,0 +1,62 @@
+"""AppImage: one file that a person makes executable and starts.
+
+It begins with a small program that mounts the rest (`packaging/appimage/runtime.sh` builds it); no registry of packages
+has that program, so whoever makes an AppImage hands it over.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from ..words import Stop
+from .archive import normalise
+from .calling import call
+from .folder import Version
+from .system_packages import lay_system
+
+ID = "app.assent.Assent"
+START = """#!/bin/sh
+exec "${APPDIR:-$(dirname -- "$(readlink -f -- "$0")")}/usr/lib/assent/bin/assent" "$@"
+"""
+MAGIC = b"\x7fELF", b"AI\x02"
+"""What a program begins with, and after 8 bytes what makes it that of an AppImage."""
+
+
+def make_appimage(version: Version, runtime: Path | None, work: Path, out: Path) -> Path:
+    """``Assent-VERSION-x86_64.AppImage``."""
+    if runtime is None or not _is_runtime(runtime):
+        raise Stop(
+            "An AppImage needs the program that stands at its beginning, and it was not given.",
+            "Build it with packaging/appimage/runtime.sh and name it: dev.py package appimage --runtime FILE.",
+        )
+    root = lay_system(version, work / "appimage", "appimage")
+    (root / "AppRun").write_text(START, encoding="utf-8")
+    (root / "AppRun").chmod(0o755)
+    share = root / "usr" / "share"
+    shutil.copy(share / "applications" / f"{ID}.desktop", root)
+    icon = max((share / "icons").rglob(f"256x256/apps/{ID}.png"))
+    shutil.copy(icon, root / f"{ID}.png")
+    (root / ".DirIcon").symlink_to(f"{ID}.png")
+    normalise(root, version.source.epoch)
+    image = work / "appimage.squashfs"
+    epoch = str(version.source.epoch)
+    times = ["-mkfs-time", epoch, "-all-time", epoch]
+    packed = ["-comp", "zstd", "-Xcompression-level", "19", "-b", "256K", "-root-owned", "-no-xattrs", "-noappend"]
+    environment = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+    step = "Install squashfs-tools (apt install squashfs-tools)."
+    call(["mksquashfs", root, image, *packed, *times, "-quiet", "-no-progress"], "pack the image", step, environment)
+    made = out / f"Assent-{version.source.version}-x86_64.AppImage"
+    with made.open("wb") as file:
+        for part in (runtime, image):
+            with part.open("rb") as content:
+                shutil.copyfileobj(content, file)
+    made.chmod(0o755)
+    return made
+
+
+def _is_runtime(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(11)
+    return head[:4] == MAGIC[0] and head[8:] == MAGIC[1]
