@@ -198,8 +198,8 @@ async def test_a_question_to_a_person_stands_the_clock_and_an_unanswered_one_is_
     await answered.call("read_file")
     (waiting,) = [event for event in answered.events if type(event).__name__ == "ToolCallWaiting"]
     chat.runs.hear(waiting)
-    before = tree.root.budget.elapsed_s
     chat.runs.hear(waiting)
+    before = tree.root.budget.elapsed_s
     assert tree.root.state is NodeState.WAITING
     await asyncio.sleep(0.05)
     assert tree.root.budget.waited_s >= 0.04
