@@ -99,6 +99,8 @@ class CrashReporter(QObject):
         self._fault_log: IO[bytes] | None = None
         self.early = EarlyLog()
         self.redact: Callable[[str], str] | None = None
+        self.excuse: Callable[[], KnownError | None] = lambda: None
+        """Why a failure is not our fault now, whatever it is."""
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
@@ -169,6 +171,11 @@ class CrashReporter(QObject):
             if isinstance(error, KnownError):
                 logger.warning("%s: %s: %s", where, error.code, error)
                 self.known.emit(error)
+                return None
+            excuse = self.excuse()
+            if excuse is not None:
+                logger.error("%s, after %s: %s", where, excuse.code, "".join(traceback.format_exception(error)))
+                self.known.emit(excuse)
                 return None
             return self._report(error, where)
         except Exception:  # noqa: BLE001 - the last resort has nobody to tell but the terminal

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from desktop.app.door.host import Rooms
     from desktop.app.guests import rooms as guest_rooms
     from desktop.app.home.crash import CrashReport
-    from desktop.app.lifecycle import closing, database_recovery
+    from desktop.app.lifecycle import closing, database_recovery, exchanged
     from desktop.app.wiring import pages as page_wiring
     from desktop.app.wiring import runtime, view_models
     from desktop.app.wiring.pages import Pages
@@ -43,6 +43,7 @@ else:
     reduced_motion = lazy_module("desktop.app.desktop.reduced_motion")
     closing = lazy_module("desktop.app.lifecycle.closing")
     database_recovery = lazy_module("desktop.app.lifecycle.database_recovery")
+    exchanged = lazy_module("desktop.app.lifecycle.exchanged")
     guest_rooms = lazy_module("desktop.app.guests.rooms")
     page_wiring = lazy_module("desktop.app.wiring.pages")
     runtime = lazy_module("desktop.app.wiring.runtime")
@@ -156,6 +157,10 @@ class Startup(QObject):
         if services is None or pages is None or models is None:
             return
         await self._join_desktop()
+        await self._load(exchanged)
+        exchange = exchanged.Exchange(self)
+        exchange.happened.connect(self._hooks.crashes.known)
+        self._hooks.crashes.excuse = exchange.error
         services.child.start()
         services.owner.spawn(services.models.catalogue.prewarm(), "model host: what requests need")
         services.mcp.begin()

@@ -1,0 +1,87 @@
+"""The app's files are exchanged under it: it says so, and takes nothing that fails then for a bug."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from desktop.app.home.crash import CrashReporter
+from desktop.app.lifecycle.exchanged import Exchange
+from desktop.domain.errors import KnownError
+from tests.harness.timeouts import WAIT_MS
+
+EXCHANGED = "the files of the app were exchanged"
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A file of an app that runs."""
+    file = tmp_path / "site-packages" / "desktop" / "__init__.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("version = 1\n")
+    return file
+
+
+def replaced(file: Path) -> None:
+    """As dpkg does it: the new file beside the old one, then in its place."""
+    new = file.with_suffix(".dpkg-new")
+    new.write_text(file.read_text())
+    new.replace(file)
+
+
+def moved_away(file: Path) -> None:
+    """As pip does it: the whole folder to another name, then a new one."""
+    file.parent.rename(file.parent.with_name("~esktop"))
+    file.parent.mkdir()
+    file.write_text("version = 2\n")
+
+
+def removed(file: Path) -> None:
+    file.unlink()
+    file.parent.rmdir()
+
+
+@pytest.mark.spec("R-PKG-2")
+@pytest.mark.expects_log(EXCHANGED)
+@pytest.mark.parametrize("exchange", [replaced, moved_away, removed])
+def test_whatever_way_the_files_are_exchanged_it_is_told(
+    qtbot: QtBot, installed: Path, exchange: Callable[[Path], None]
+) -> None:
+    watch = Exchange(file=installed)
+    assert watch.error() is None
+    with qtbot.waitSignal(watch.happened, timeout=WAIT_MS) as told:
+        exchange(installed)
+    assert told.args is not None
+    assert told.args[0].code == "app.exchanged"
+    assert "Quit and start it again" in told.args[0].next_step
+
+
+def test_other_files_beside_it_are_not_its_own(qtbot: QtBot, installed: Path) -> None:
+    watch, told = Exchange(file=installed), []
+    watch.happened.connect(told.append)
+    with qtbot.waitSignal(watch._rest.timeout, timeout=WAIT_MS):
+        (installed.parent / "__pycache__").mkdir()
+        (installed.parent.parent / "another_package").mkdir()
+    assert (watch.error(), told) == (None, [])
+
+
+@pytest.mark.expects_log("main thread, after app.exchanged")
+def test_what_fails_after_it_is_no_bug_to_report(tmp_path: Path, qapp: object) -> None:
+    crashes = CrashReporter(tmp_path)
+    crashes.excuse = lambda: KnownError("The files were exchanged.", code="app.exchanged")
+    heard: list[KnownError] = []
+    crashes.known.connect(heard.append)
+    assert crashes.take(ImportError("cannot import name 'Pipeline'"), "main thread") is None
+    assert [error.code for error in heard] == ["app.exchanged"]
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_the_window_says_it(start: Callable[..., Any]) -> None:
+    app = await start(joined=True)
+    await app.until(lambda: app.startup.findChild(Exchange) is not None, "who watches the files")
+    watch = app.startup.findChild(Exchange)
+    watch.happened.emit(KnownError("The files were exchanged.", next_step="Start it again.", code="app.exchanged"))
+    await app.until(lambda: app.banner == "The files were exchanged. Start it again.", "the banner")
+    assert app.crashes.excuse == watch.error
