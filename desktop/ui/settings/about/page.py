@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
@@ -40,15 +41,32 @@ class AboutPage(QFrame):
         column.addLayout(head)
         self.stack = QStackedWidget()
         column.addWidget(self.stack, 1)
-        self.facts, self.list, self.open = FactsPane(model, said), PartsPane(model), TextPane(model, said)
-        for view in (self.facts, self.list, self.open):
-            self.stack.addWidget(view)
+        self._said = said
+        self.facts = FactsPane(model, said)
+        self.stack.addWidget(self.facts)
         self.choice.chosen.connect(self.show_view)
-        self.list.parts.clicked.connect(self._open)
-        self.list.parts.activated.connect(self._open)
-        self.open.back.clicked.connect(self._back)
         self.show_view(VIEWS[0][0])
         model.look()
+
+    @cached_property
+    def list(self) -> PartsPane:
+        """The list, made when it is first wanted."""
+        made = PartsPane(self._model)
+        made.parts.clicked.connect(self._open)
+        made.parts.activated.connect(self._open)
+        self.stack.addWidget(made)
+        return made
+
+    @cached_property
+    def open(self) -> TextPane:
+        """The open part, made when one is."""
+        made = TextPane(self._model, self._said)
+        made.back.clicked.connect(self._back)
+        self.stack.addWidget(made)
+        return made
+
+    def _shows(self, view: str) -> bool:
+        return view in vars(self) and self.stack.currentWidget() is vars(self)[view]
 
     def show_view(self, name: str) -> None:
         """``this`` or ``parts``."""
@@ -69,10 +87,9 @@ class AboutPage(QFrame):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape goes back to the list; over the list it empties the search, Down goes into it."""
-        now = self.stack.currentWidget()
-        if now is self.open and event.key() == Qt.Key.Key_Escape:
+        if self._shows("open") and event.key() == Qt.Key.Key_Escape:
             self._back()
-        elif now is not self.list or not search_took(event, self.list.search, self.list.parts):
+        elif not self._shows("list") or not search_took(event, self.list.search, self.list.parts):
             super().keyPressEvent(event)
 
 
@@ -138,6 +155,8 @@ class PartsPane(QFrame):
         column.addWidget(self.nothing, 1)
         model.changed.connect(self._follow)
         model.found.connect(self._found)
+        self._follow()
+        self._found()
 
     def _follow(self) -> None:
         self.problem.setVisible(bool(self._model.problem))
@@ -148,7 +167,7 @@ class PartsPane(QFrame):
         self.parts.parts.reset(list(model.rows))
         self.parts.scrollToTop()
         some = f"{len(model.rows):,} of {model.total:,}" if len(model.rows) < model.total else f"{model.total:,} parts"
-        self.count.setText(some)
+        self.count.setText(some if model.total else "")
         self.parts.setVisible(bool(model.rows))
         self.nothing.setVisible(bool(model.total) and not model.rows)
 
