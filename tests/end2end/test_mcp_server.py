@@ -219,7 +219,7 @@ async def test_what_a_client_cancels_stops_in_the_app_and_its_connection_goes_on
         await until(lambda: any(one.data["type"] == "agent-start" for one in heard.logs))
         done = await client.call_tool("answer", {"message": "hi"})
         assert done.content[0].text == "Hello."
-    with sqlite3.connect(home / "data" / "assent.db") as database:
+    with contextlib.closing(sqlite3.connect(home / "data" / "assent.db")) as database:
         lines = [json.loads(line) for (line,) in database.execute("SELECT line FROM audit ORDER BY seq")]
     outcomes = [line["outcome"] for line in lines if line.get("tool") == "answer" and line.get("outcome")]
     assert outcomes == ["aborted", "done"], lines

@@ -1,6 +1,7 @@
 """The activity log in the whole app: from a call to its entry, back to the call, and a log that somebody changed."""
 
 import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -110,6 +111,5 @@ async def test_a_log_that_was_cut_and_changed_while_the_app_was_closed_is_told_a
     words = "\n".join(label.text() for label in tab.detail.findChildren(QLabel))
     assert "Entry 2 is not what Assent wrote" in words
     assert "Entry 3 is missing at the end" in words
-    assert sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True).execute(
-        "SELECT count(*) FROM audit WHERE kind = 'break'"
-    ).fetchone() == (1,)
+    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
+        assert connection.execute("SELECT count(*) FROM audit WHERE kind = 'break'").fetchone() == (1,)

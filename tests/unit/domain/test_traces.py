@@ -2,6 +2,7 @@
 
 import gc
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -155,7 +156,8 @@ def test_what_is_made_of_parts_is_kept_as_text_and_comes_back_whole() -> None:
     )
     entry = entry_of(event, 5.0)
     assert entry is not None
-    assert not gc.is_tracked(entry.data)
+    if sys.version_info < (3, 14):  # from there on the collector looks at every dict
+        assert not gc.is_tracked(entry.data)
     assert entry.value("args") == {"command": "ls \u202e", "n": [1, {"a": None}]}
     assert entry.plain() == {"tool": "bash", "callId": "1", "args": entry.value("args"), "category": "write"}
     back = TraceEntry.from_plain(json.loads(json.dumps(entry.to_plain())))

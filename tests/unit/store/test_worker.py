@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -117,7 +118,8 @@ async def test_closing_does_what_is_queued_and_then_refuses(tmp_path):
     with pytest.raises(StoreError, match="closed"):
         await worker.read(keys)
     assert not (tmp_path / "a.db-wal").exists(), "a clean end leaves one file"
-    assert len(keys(sqlite3.connect(tmp_path / "a.db"))) == 200
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        assert len(keys(connection)) == 200
 
 
 async def test_the_thread_ends_when_the_database_does_not_open(tmp_path):

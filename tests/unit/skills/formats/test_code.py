@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,7 +110,12 @@ def test_what_is_no_plain_value_in_python_is_a_problem_at_its_column(value: str,
         (PY + "\x00", "code.syntax", 1),
         (PY + "x = " + "(" * 5_000, "code.syntax", 2),
         (PY + "x = " + "-" * 90_000 + "1", "code.syntax", 1),
-        (PY + "x = a" + ".b" * 20_000, "code.syntax", 1),
+        pytest.param(
+            PY + "x = a" + ".b" * 20_000,
+            "code.syntax",
+            1,
+            marks=pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python reads it from there on"),
+        ),
         ("x = 1\n" * (MAX_CODE // 5), "file.too-large", 1),
         (f"skills = [{'{},' * 201}]\n", "file.skills", 1),
     ],
