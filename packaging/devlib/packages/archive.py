@@ -42,7 +42,7 @@ def pack(tree: Path, out: Path, epoch: int, *, top: str) -> None:
 def _compressed(file: IO[bytes], name: str) -> IO[bytes]:
     if name.endswith(".gz"):
         return cast(IO[bytes], gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=file, mtime=0))
-    return cast(IO[bytes], lzma.LZMAFile(file, "wb", preset=6))
+    return cast(IO[bytes], lzma.LZMAFile(file, "wb", preset=4))
 
 
 def _sorted(tree: Path) -> Iterator[Path]:
