@@ -113,6 +113,8 @@ KINDS: dict[str, Callable[[Build], Path]] = {
     "folder": Build.folder,
     "deb": deb,
     "rpm": rpm,
+    "appimage": appimage,
+    "flatpak": flatpak,
 }
 
 
