@@ -72,7 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     trial.add_argument("folder", type=Path, metavar="DIR", help="the packages")
     trial.add_argument("--store", type=Path, metavar="DIR", default=Path("/var/tmp/assent-trials"), help="of the trees")
     _command(commands, "check", check, "style, types, import rules and all house rules")
-    _command(commands, "package", package, "make wheel, sdist, folder and packages; `package --help` says how")
+    words = "make wheel, sdist, folder and packages; `package --help` says how"
+    packages = commands.add_parser("package", help=words, add_help=False, allow_abbrev=False)
+    packages.set_defaults(command=package)
     _command(commands, "setup", setup, "make the environment and start nothing")
     return parser
 

@@ -1,0 +1,146 @@
+"""What the folder, and the packages made of it, are made by: reading programs, leaving out, proving, describing."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from devlib.packages import elf
+from devlib.packages.appimage import make_appimage
+from devlib.packages.flatpak import make_flatpak
+from devlib.packages.folder import LAUNCHER, Version
+from devlib.packages.proving import imported_by, our_own
+from devlib.packages.pruning import PACKAGES, STANDARD_LIBRARY, _leave_out
+from devlib.packages.source import Source
+from devlib.packages.system_packages import needed_libraries
+from devlib.words import Stop
+
+from desktop.domain.installation import build_from_plain
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = Source(ROOT, "1.2.3", "0" * 40, 1795770000)
+
+
+def test_a_program_says_what_it_needs() -> None:
+    found = elf.needs(Path(os.path.realpath(sys.executable)))
+    assert "libc.so.6" in found.libraries
+    assert (2, 2) <= found.glibc < (3, 0)
+    assert not elf.is_elf(ROOT / "README.md")
+
+
+def test_a_file_that_is_no_program_ends_the_build_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "broken.so").write_bytes(b"\x7fELF and then nothing")
+    with pytest.raises(Stop, match=r"broken\.so"):
+        elf.newest_glibc(tmp_path)
+
+
+def _laid(folder: Path, names: list[str]) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+
+
+def test_what_the_tables_name_is_left_out_and_nothing_beside_it(tmp_path: Path) -> None:
+    left = ["a/tests/x.py", "a/b.pyi", "litellm/proxy/_experimental/out/index.html", "hf_xet/x.so", "bin/tool"]
+    kept = ["a/testing.py", "a/b.py", "litellm/proxy/_experimental/mcp_server/utils.py", "a/bin/x", "hf/x.so"]
+    _laid(tmp_path, left + kept)
+    _leave_out(tmp_path, PACKAGES)
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()) == sorted(
+        kept
+    )
+
+
+@pytest.fixture(scope="module")
+def imported() -> set[str]:
+    """By all our code, which takes a while to read."""
+    return imported_by(ROOT / "desktop")
+
+
+def test_of_the_standard_library_nothing_goes_that_our_code_imports(imported: set[str]) -> None:
+    names = {name.partition(".")[0] for name in imported}
+    left_out = {pattern.removesuffix(".py") for pattern, _ in STANDARD_LIBRARY if "/" not in pattern}
+    assert names & left_out == set()
+
+
+def test_every_import_of_our_code_is_tried_also_one_by_name(imported: set[str]) -> None:
+    assert {"litellm", "jsonschema_rs", "PySide6.QtSvg", "botocore.auth", "sqlite3"} <= imported
+    assert "realm" not in imported, "it lies beside the one that imports it"
+    own = our_own(ROOT / "desktop")
+    assert {"desktop", "desktop.app.main", "desktop.workers.model_host.host"} <= own
+    assert not [name for name in own if name.endswith(("__main__", "__init__"))]
+
+
+def test_a_library_that_nobody_knows_the_package_of_ends_the_build(tmp_path: Path) -> None:
+    """Of this Python, whose own library may be a file beside it."""
+    version = Version(tmp_path, SOURCE)
+    (tmp_path / "lib").mkdir()
+    made = tmp_path / "lib" / "python"
+    made.write_bytes(Path(os.path.realpath(sys.executable)).read_bytes())
+    outside = elf.from_outside(tmp_path)
+    strange = sorted(name for name in outside if name.startswith("libpython"))
+    if strange:  # this Python lies in a library of its own
+        with pytest.raises(Stop, match="Nobody knows which package has libpython"):
+            needed_libraries(version)
+        (tmp_path / "lib" / strange[0]).touch()
+    assert set(needed_libraries(version)) <= {"libz.so.1"}
+
+
+@pytest.mark.parametrize("given", [None, "gone", "text", "program"])
+def test_an_appimage_without_the_program_that_begins_it_is_not_made(tmp_path: Path, given: str | None) -> None:
+    (tmp_path / "text").write_text("#!/bin/sh\n")
+    (tmp_path / "program").write_bytes(b"\x7fELF\x02\x01\x01\0\0\0\0\0")
+    runtime = None if given is None else tmp_path / given
+    with pytest.raises(Stop, match="needs the program that stands at its beginning"):
+        make_appimage(Version(tmp_path, SOURCE), runtime, tmp_path / "work", tmp_path)
+    assert not list(tmp_path.glob("*.AppImage"))
+
+
+def test_the_flatpak_names_the_folder_by_its_digest_and_turns_its_kind(tmp_path: Path) -> None:
+    folder = tmp_path / "assent-1.2.3-linux-x86_64.tar.xz"
+    folder.write_bytes(b"packed")
+    manifest = json.loads(make_flatpak(SOURCE, folder, tmp_path).read_text())
+    (module,) = manifest["modules"]
+    (archive,) = module["sources"]
+    digest = subprocess.run(["sha256sum", folder], capture_output=True, text=True, check=True).stdout.split()[0]
+    assert (archive["path"], archive["sha256"]) == (folder.name, digest)
+    build = tmp_path / "versions/1.2.3/lib/python3.11/site-packages/resources/build.json"
+    build.parent.mkdir(parents=True)
+    build.write_text(SOURCE.described("folder"))
+    subprocess.run(["sh", "-c", module["build-commands"][0]], cwd=tmp_path, check=True)
+    assert build.read_text() == SOURCE.described("flatpak")
+    assert build_from_plain(json.loads(build.read_text())).kind == "flatpak"
+
+
+def _started(tmp_path: Path, libc: str) -> "subprocess.CompletedProcess[str]":
+    """The launcher of a version, on a system whose C library says this of itself."""
+    (tmp_path / "tools").mkdir()
+    for name, text in (("tools/getconf", f"echo '{libc}'"), ("python9", 'echo "started $@"')):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    launcher = tmp_path / "assent"
+    launcher.write_text(LAUNCHER.format(major=2, minor=35, name="python9"))
+    launcher.chmod(0o755)
+    environment = {"PATH": f"{tmp_path / 'tools'}:/usr/bin:/bin"}
+    return subprocess.run([launcher, "--home", "a b"], env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("libc", ["glibc 2.35", "glibc 2.36", "glibc 2.100", "glibc 3.0"])
+def test_a_version_starts_where_glibc_is_new_enough(tmp_path: Path, libc: str) -> None:
+    done = _started(tmp_path, libc)
+    assert (done.returncode, done.stdout) == (0, "started -I -m desktop --home a b\n")
+
+
+@pytest.mark.parametrize(
+    ("libc", "said"),
+    [
+        ("glibc 2.31", "needs glibc 2.35 or newer; this system has 2.31."),
+        ("glibc 1.99", "needs glibc 2.35 or newer; this system has 1.99."),
+        ("", "needs a Linux with glibc 2.35 or newer, and this one has another C library."),
+    ],
+)
+def test_on_another_c_library_it_says_which_one_it_needs(tmp_path: Path, libc: str, said: str) -> None:
+    done = _started(tmp_path, libc)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
