@@ -44,6 +44,16 @@ class Build:
     _version: Version | None = None
     _folder: Path | None = None
 
+    @property
+    def has_wheel(self) -> bool:
+        """Whether one was made."""
+        return self._wheel is not None
+
+    @property
+    def has_version(self) -> bool:
+        """The same for what the folder holds."""
+        return self._version is not None
+
     def sdist(self) -> Path:
         """The sdist."""
         if self._sdist is None:
@@ -159,21 +169,28 @@ def make(kinds: Sequence[str], out: Path, updates: Path | None = None, runtime: 
         for kind in kinds:
             began = time.monotonic()
             made = KINDS[kind](build)
-            list_parts(build, kind, made)
             say(f"{made.name}: {made.stat().st_size / 1e6:.1f} MB, {time.monotonic() - began:.0f} s")
+        list_parts(build)
         (done / FIGURES).write_text(json.dumps(build.figures, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         for path in sorted(done.iterdir()):
             shutil.move(path, out / path.name)
     write_sums(out)
 
 
-def list_parts(build: Build, kind: str, made: Path) -> None:
-    """What is in the package, as CycloneDX, in a file beside it."""
-    brings_all = kind not in ("sdist", "wheel")
-    holder = build.version().packages if brings_all else build.source.folder
+def list_parts(build: Build) -> None:
+    """What is inside, as CycloneDX: a file for the wheel, and one for the folder and all that is made of it."""
     source = build.source
+    if build.has_wheel:
+        _list_parts(source, "wheel", source.folder, build.out / f"assent-{source.version}-py3-none-any.cdx.json")
+    if build.has_version:
+        name = f"assent-{source.version}-linux-x86_64.cdx.json"
+        _list_parts(source, "folder", build.version().packages, build.out / name)
+
+
+def _list_parts(source: Source, kind: str, holder: Path, out: Path) -> None:
+    say(f"listing the parts: {out.name}")
     command = [sys.executable, "-m", "devlib.licences.bom", "--list", str(holder / "resources" / "licences")]
-    command += ["--out", str(build.out / f"{made.name}.cdx.json"), "--version", source.version]
+    command += ["--out", str(out), "--version", source.version]
     command += ["--commit", source.commit, "--built", source.built, "--kind", kind]
     call(command, "list the parts", "See packaging/devlib/licences.", dict(os.environ))
 
