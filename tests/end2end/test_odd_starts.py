@@ -12,10 +12,11 @@ from pathlib import Path
 
 import PySide6
 import pytest
+from devlib import system
 
 from desktop.app.desktop import libraries
 from desktop.app.desktop.identity import APP_ID
-from desktop.app.desktop.no_window import not_loaded
+from desktop.app.desktop.no_window import lacks, not_loaded
 from tests.harness.services import KeyringDaemon
 from tests.harness.timeouts import WAIT_S
 
@@ -213,3 +214,16 @@ def test_root_does_not_write_into_the_home_of_a_person(tmp_path: Path, made: boo
     )
     assert "without sudo" in step
     assert [path.name for path in person.rglob("*")] == ([".agent"] if made else [])
+
+
+def test_many_missing_libraries_are_counted_and_the_command_has_all() -> None:
+    names = tuple(libraries.PACKAGES)
+    error = lacks(names)
+    assert f"needs {len(names)} libraries" in str(error)
+    assert str(error).endswith(f"{', '.join(names[:4])} and {len(names) - 4} more.")
+    assert all(name in error.next_step or libraries.PACKAGES[name][0] in error.next_step for name in names)
+
+
+def test_the_developers_command_names_the_same_packages() -> None:
+    named = {**system.QT_LIBRARIES, **system.X11_LIBRARIES}
+    assert named == {library: libraries.PACKAGES[library][0] for library in named}

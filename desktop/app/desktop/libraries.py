@@ -7,10 +7,14 @@ do not, so theirs are listed. ``tests/end2end/test_odd_starts.py`` compares the 
 
 from __future__ import annotations
 
-import ctypes
 import platform
 import sys
 from collections.abc import Iterable, Mapping
+
+try:
+    import ctypes
+except ImportError:  # a Python that was built without libffi; then only what the loader itself names is known
+    ctypes = None  # type: ignore[assignment]
 
 PACKAGES: Mapping[str, tuple[str, str]] = {
     "libEGL.so.1": ("libegl1", "libglvnd"),
@@ -62,7 +66,7 @@ FAMILIES = {
 
 def missing() -> tuple[str, ...]:
     """Those that the loader does not find or cannot load, in the table's order."""
-    return tuple(name for name in PACKAGES if not _loads(name))
+    return tuple(name for name in PACKAGES if not _loads(name)) if ctypes is not None else ()
 
 
 def _loads(library: str) -> bool:

@@ -13,6 +13,8 @@ from desktop.domain.text.words import plain_line
 
 SAID_MAX = 300
 """Characters of what Qt or the loader says."""
+NAMED_MAX = 4
+"""Libraries that are named one by one; the command has all of them."""
 WITHOUT = "Without a window, `assent run AGENT-OR-SKILL MESSAGE` works."
 
 _PLUGIN = re.compile(r'Could not find the Qt platform plugin "([^"]*)"')
@@ -34,7 +36,7 @@ def not_loaded(error: ImportError) -> KnownError:
     named = _LACKS.search(said)
     lacking = libraries.missing() or ((named.group(1),) if named else ())
     if lacking:
-        return _lacks(lacking)
+        return lacks(lacking)
     return KnownError(
         f"Qt cannot be loaded on this machine: {plain_line(said, SAID_MAX)}.",
         next_step="Install Assent again, by the way by which you installed it.",
@@ -54,7 +56,7 @@ def not_begun(said: Iterable[str], environment: Mapping[str, str]) -> KnownError
         )
     lacking = libraries.missing() if sys.platform == "linux" else ()
     if lacking:
-        return _lacks(lacking)
+        return lacks(lacking)
     x11, wayland = environment.get("DISPLAY", ""), environment.get("WAYLAND_DISPLAY", "")
     if not x11 and not wayland:
         return KnownError(
@@ -74,12 +76,14 @@ def _set(x11: str, wayland: str) -> Iterable[tuple[str, str]]:
     return [(name, value) for name, value in (("WAYLAND_DISPLAY", wayland), ("DISPLAY", x11)) if value]
 
 
-def _lacks(lacking: tuple[str, ...]) -> KnownError:
+def lacks(lacking: tuple[str, ...]) -> KnownError:
     these = "a library of the system" if len(lacking) == 1 else f"{len(lacking)} libraries of the system"
     typed = libraries.command(lacking, libraries.family())
-    step = f"Run `{typed}` and start Assent again." if typed else "Install them with your system's package manager."
+    step = f"Run `{typed}` and start Assent again." if typed else f"Install what provides {', '.join(lacking)}."
+    named = ", ".join(lacking[:NAMED_MAX])
+    more = f" and {len(lacking) - NAMED_MAX} more" if len(lacking) > NAMED_MAX else ""
     return KnownError(
-        f"The window needs {these} that {'is' if len(lacking) == 1 else 'are'} missing: {', '.join(lacking)}.",
+        f"The window needs {these} that {'is' if len(lacking) == 1 else 'are'} missing: {named}{more}.",
         next_step=f"{step} {WITHOUT}",
         code="qt.libraries",
     )
