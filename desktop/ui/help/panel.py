@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.help.pages import HelpResult
-from desktop.presenter.help.page import KEYS, NEWS, HelpViewModel
+from desktop.presenter.help.page import KEYS, NEWS, HelpReading, HelpViewModel
 from desktop.ui.help.hits import HEIGHT, HIT, HelpHitDelegate, HelpHitModel
 from desktop.ui.help.reader import HelpReader
 from desktop.ui.theme import theme
@@ -57,6 +57,8 @@ class HelpParts:
         yield self.hits
         yield self.reader
         yield self.reader.tools
+        for _ in self.reader.warmed():
+            yield None
 
 
 class HelpPanel(QFrame):
@@ -75,6 +77,7 @@ class HelpPanel(QFrame):
         self.close_button = IconButton("close", "Close help", shortcut="Esc", side=32)
         self.field, self.hits, self.reader = parts.field, parts.hits, parts.reader
         self.model = HelpHitModel()
+        self._read_now: HelpReading | None = None
         self.hits.setModel(self.model)
         self.nothing = Paragraph(NOTHING, "small", "2")
         self.news = Button("What is new", "quiet", small=True)
@@ -188,7 +191,8 @@ class HelpPanel(QFrame):
             return
         self.back.setVisible(self._help.can_go_back)
         reading = self._help.reading
-        if reading.page:
+        if reading.page and reading is not self._read_now:
+            self._read_now = reading
             self.reader.show_reading(reading)
         self.news.setVisible(reading.page != NEWS)
 

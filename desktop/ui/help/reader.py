@@ -69,6 +69,16 @@ class HelpReader(Scroller):
         self._go_on()
         self._turn.start()
 
+    def warmed(self) -> Iterator[None]:
+        """The first text costs more than all others, for Qt reads its fonts: some words are laid out ahead, in steps,
+        and thrown away."""
+        first = MarkdownView("", self.tools)
+        first.resize(200, 1)
+        for words in ("a", "**a**", "*a*", "`a`", "- [a](b.md)"):
+            first.set_markdown(words)
+            yield
+        first.deleteLater()
+
     def _go_on(self) -> None:
         make = next(self._left, None)
         if make is None:

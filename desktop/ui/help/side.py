@@ -22,6 +22,8 @@ else:
     help_panel = lazy_module("desktop.ui.help.panel")
 
 WIDTH = 400
+AFTER_PAINT = 20
+"""Milliseconds in which the window is painted with it, before what is read is laid out."""
 STEP = 0.004
 """Seconds after which what is done in steps lets Qt go on."""
 BESIDE = 1180
@@ -131,11 +133,11 @@ class HelpSide(QObject):
     def _show(self, then: Callable[[], None] | None) -> None:
         assert self._panel is not None
         was_open = self.is_open
-        self.place(self._panel)
+        self._put(self._panel)
         self._panel.show()
-        self.place()
+        self._panel.raise_()
         self._panel.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
-        self._panel.refresh()
+        self._again.start()  # the pages make room in a turn of their own, and what is read comes after that
         if then is not None:
             then()
         if not was_open:
@@ -143,17 +145,22 @@ class HelpSide(QObject):
 
     def _place_again(self) -> None:
         self.place()
+        if self._panel is not None:
+            QTimer.singleShot(AFTER_PAINT, self._panel, self._panel.refresh)
 
-    def place(self, coming: QWidget | None = None) -> None:
-        """At the right, as high as the window; beside the pages or over them. ``coming``: it will show in a moment."""
-        central, panel = self._central, coming or self._panel
-        width = min(theme().px(WIDTH), central.width() - theme().px(64))
+    def _put(self, panel: QWidget) -> int:
+        """Where it belongs; how wide that is."""
+        width = min(theme().px(WIDTH), self._central.width() - theme().px(64))
+        panel.setGeometry(self._central.width() - width, 0, width, self._central.height())
+        return width
+
+    def place(self) -> None:
+        """At the right, as high as the window; beside the pages or over them."""
         beside = self.is_open and not self.is_over
-        self._free.setFixedWidth(width)
+        if self._panel is not None and self.is_open:
+            self._free.setFixedWidth(self._put(self._panel))
+            self._panel.raise_()
         self._free.setVisible(beside)
-        if panel is not None and (coming is not None or not panel.isHidden()):
-            panel.setGeometry(central.width() - width, 0, width, central.height())
-            panel.raise_()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follow the window's size."""

@@ -9,18 +9,22 @@ from PySide6.QtCore import QObject
 from desktop import __version__
 from desktop.app.home.window_state import WindowState
 from desktop.app.wiring.view_models import ViewModels
-from desktop.domain.loading.lazy import lazy_module
+from desktop.domain.loading.lazy import lazy_module, load
 from desktop.presenter.help.places import HELP_OF
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
+    from desktop.app.wiring.help import models as help_models
     from desktop.services.help import news as help_news
     from desktop.ui.help import news_strip, report_dialog
+    from desktop.ui.help import panel as help_panel
     from desktop.ui.help import side as help_side
     from desktop.ui.help.panel import HelpPanel
     from desktop.ui.help.side import HelpSide
 else:
+    help_models = lazy_module("desktop.app.wiring.help.models")
+    help_panel = lazy_module("desktop.ui.help.panel")
     help_news = lazy_module("desktop.services.help.news")
     help_side = lazy_module("desktop.ui.help.side")
     news_strip = lazy_module("desktop.ui.help.news_strip")
@@ -38,6 +42,7 @@ class HelpWays(QObject):
         super().__init__(window)
         self._window, self._shell, self._models, self._state = window, shell, models, state
         self._side: HelpSide | None = None
+        self._coming = False
         shell.handle("help", self.open)
         shell.handle("report", lambda _: self.report())
         window.help_wanted.connect(lambda: self.open(""))
@@ -49,17 +54,31 @@ class HelpWays(QObject):
 
     def open(self, page: str) -> None:
         """Help for where the person is, or a page of it by name; what is unknown shows the first steps. Once more with
-        the keys in it: closed."""
-        side = self._made()
+        the keys in it: closed. What it is made of is loaded in a thread with the first time."""
+        if self._side is not None:
+            self._open(page)
+        elif not self._coming:
+            self._coming = True
+            self._models.bridge.spawn(self._begin(page, self._topic()), name="load help")
+
+    async def _begin(self, page: str, topic: str) -> None:
+        try:
+            await self._models.bridge.in_thread(_load)
+        finally:
+            self._coming = False
+        self._open(page, topic)
+
+    def _open(self, page: str, topic: str = "") -> None:
+        side, help = self._made(), self._models.help
         if not page and side.is_open and side.has_keys:
             side.close()
             return
         if page == NEWS:
-            self._models.help.show_news()
+            help.show_news()
         elif page:
-            self._models.help.show_page(page)
+            help.show_page(page)
         else:
-            self._models.help.open_at(self._topic())
+            help.open_at(topic or self._topic())
         side.open()
 
     def report(self) -> None:
@@ -98,3 +117,9 @@ class HelpWays(QObject):
         if side.is_over:
             side.close()
         self._shell.run_command(command)
+
+
+def _load() -> None:
+    """What the panel and its model are made of."""
+    for module in (help_models, help_side, help_panel):
+        load(module)
