@@ -1,4 +1,5 @@
-"""The wheel's build step: beside the skills that it packs it writes the index of their names (R-RES-6).
+"""The wheel's build step: beside the skills that it packs it writes the index of their names (R-RES-6), and beside the
+other resources the list of changes, which help shows as what is new.
 
 pyproject.toml names it, and setuptools runs it, also where nothing but setuptools is to be had. So names are read here
 in the plainest way; the app believes the index only where a file is as it was packed and declares the name itself.
@@ -10,22 +11,26 @@ import ast
 import hashlib
 import json
 import re
+import shutil
 from pathlib import Path
 
 from setuptools.command.build_py import build_py
 
 INDEX = ".skills-index.json"
+CHANGES = "CHANGELOG.md"
 VERSION = 2
 NAME = re.compile(r"^name:[ \t]*['\"]?([a-z0-9-]{1,64})['\"]?[ \t]*$", re.MULTILINE)
 
 
 class BuildWithIndex(build_py):
-    """``build_py``, and then the index of ``skills/``."""
+    """``build_py``, and then the index of ``skills/`` and the list of changes."""
 
     def run(self) -> None:
         """Copy everything, then look at what was copied."""
         super().run()
-        folder = Path(self.build_lib) / "skills"
+        folder, resources = Path(self.build_lib) / "skills", Path(self.build_lib) / "resources"
+        if resources.is_dir() and not self.editable_mode and Path(CHANGES).is_file():
+            shutil.copyfile(CHANGES, resources / CHANGES)
         if folder.is_dir() and not self.editable_mode:
             write_index(folder)
 

@@ -76,7 +76,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for top in SHIPPED:
         shutil.copytree(ROOT / top, source / top, ignore=shutil.ignore_patterns("__pycache__"))
     (source / "packaging").mkdir()
-    for name in ("pyproject.toml", "README.md", "packaging/wheel_index.py"):
+    for name in ("pyproject.toml", "README.md", "CHANGELOG.md", "packaging/wheel_index.py"):
         shutil.copy(ROOT / name, source / name)
     out.mkdir()
     _run([sys.executable, "-c", BUILD, str(out)], source)
@@ -88,7 +88,7 @@ def test_the_wheel_holds_every_file_of_the_app_and_no_other(wheel: Path) -> None
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert any(name.startswith("desktop/store/migrations/") and name.endswith(".sql") for name in held)
-    assert held == _ours() | {f"skills/{BUILD_INDEX}"}
+    assert held == _ours() | {f"skills/{BUILD_INDEX}", "resources/CHANGELOG.md"}
 
 
 @pytest.mark.spec("R-RES-6")
