@@ -1,6 +1,6 @@
 """What is read in help is laid out piece by piece, and its links lead to other pages of it or into the browser."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -44,7 +44,7 @@ Opened = Callable[..., tuple[HelpViewModel, HelpReader]]
 
 
 @pytest.fixture
-def opened(qtbot: Any, theme: Any) -> Iterator[Opened]:
+def opened(qtbot: Any, theme: Any) -> Opened:
     """Makes a reader over pages of its own."""
     del theme
     holder = QWidget()
@@ -61,8 +61,7 @@ def opened(qtbot: Any, theme: Any) -> Iterator[Opened]:
         reader.page_wanted.connect(help.show_page)
         return help, reader
 
-    yield make
-    holder.deleteLater()
+    return make
 
 
 async def laid_out(reader: HelpReader) -> list[MarkdownView]:
