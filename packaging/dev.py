@@ -19,7 +19,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 -- before the imports below, which
 
 from devlib.benching import run_benches
 from devlib.ending import until_told
-from devlib.environment import ROOT, clean_environment, ensure_environment
+from devlib.environment import ROOT, clean_environment, ensure_environment, run_module
 from devlib.licences.command import check_licences, write_licences
 from devlib.mutating import run_mutants
 from devlib.packing import make_packages
@@ -71,6 +71,14 @@ def _parser() -> argparse.ArgumentParser:
     trial = _command(commands, "try", try_command, "use packages in bare Debian trees, as a stranger would; as root")
     trial.add_argument("folder", type=Path, metavar="DIR", help="the packages")
     trial.add_argument("--store", type=Path, metavar="DIR", default=Path("/var/tmp/assent-trials"), help="of the trees")
+    _command(commands, "rights", rights, "write what this version may do, worked out from the code")
+    publishing = _command(
+        commands, "publish", publish, "sign packages, and make or renew what updates are looked for in"
+    )
+    publishing.add_argument("folder", type=Path, metavar="REPOSITORY")
+    publishing.add_argument("--keys", type=Path, required=True, metavar="DIR", help="where the keys are, outside of it")
+    publishing.add_argument("--packages", type=Path, metavar="DIR", help="packages to add; without, times are renewed")
+    publishing.add_argument("--new-keys", action="store_true", help="make the keys first")
     _command(commands, "check", check, "style, types, import rules and all house rules")
     words = "make wheel, sdist, folder and packages; `package --help` says how"
     packages = commands.add_parser("package", help=words, add_help=False, allow_abbrev=False)
@@ -144,6 +152,20 @@ def try_command(options: argparse.Namespace) -> int:
     """Installs, starts, upgrades and removes packages as a stranger would, and says how it went."""
     setup(options)
     return run_trials(options.folder.resolve(), options.store.resolve(), options.rest)
+
+
+def rights(options: argparse.Namespace) -> int:
+    """Writes resources/rights.json."""
+    setup(options)
+    return run_module("rights")
+
+
+def publish(options: argparse.Namespace) -> int:
+    """Signs packages for updates."""
+    setup(options)
+    more = ["--packages", str(options.packages.resolve())] if options.packages else []
+    more += ["--new-keys"] if options.new_keys else []
+    return run_module("publishing", str(options.folder.resolve()), "--keys", str(options.keys.resolve()), *more)
 
 
 def check(options: argparse.Namespace) -> int:

@@ -24,6 +24,7 @@ from desktop.settings.groups.other_apps import OtherApps
 from desktop.settings.groups.security import DENIED_HERE, Security
 from desktop.settings.groups.skills import Skills
 from desktop.settings.groups.tools import ENVIRONMENT_WINDOWS, ToolSettings
+from desktop.settings.groups.updates import UpdateSettings
 from desktop.settings.groups.web import WebSettings
 from desktop.settings.spec import Setting, build, flat, settings_of
 
@@ -56,6 +57,8 @@ class Settings:
     """How Assent calls a person who looks elsewhere."""
     other_apps: OtherApps = field(default_factory=OtherApps)
     """What other programs may use."""
+    updates: UpdateSettings = field(default_factory=UpdateSettings)
+    """Whether new versions are looked for."""
 
     def value(self, key: str) -> Any:
         """By full key, for pages made from the schema. Raises KeyError."""

@@ -13,6 +13,8 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 try:
     import resource
@@ -20,6 +22,18 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 PR_SET_DUMPABLE = 4
+_WITH_NETWORK = (
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/etc",
+    "/bin",
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+    "/dev/null",
+    "/dev/urandom",
+)
+"""Beside Python and Assent: libraries, certificates, how names are looked up."""
 THREADS_END_S = 3.0
 """Seconds that threads which are ending have for it."""
 
@@ -75,11 +89,7 @@ def shut_in(
     if not launcher:
         return True
     _stands_alone()
-    spec = importlib.util.spec_from_file_location("launcher", launcher)
-    if spec is None or spec.loader is None:
-        raise OSError("the launcher cannot be read")
-    confinement = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(confinement)
+    confinement = _walls(launcher)
     libc = confinement.ctypes.CDLL(None, use_errno=True)
     confinement.drop_capabilities(libc)
     confinement.prctl(libc, confinement.PR_SET_NO_NEW_PRIVS, 1)
@@ -88,6 +98,31 @@ def shut_in(
         confinement.landlock(libc, list(reading[1]), [])
     confinement.seccomp(libc, bytes.fromhex(reading[0] if held and reading[0] else program))
     return bool(held and reading[0])
+
+
+def shut_in_with_network(launcher: str, *, read: Sequence[str] = (), write: Sequence[str] = ()) -> None:
+    """From here on no file can be read but programs, libraries, the settings of the network and these, and none written
+    but below ``write``; other computers can be reached. Raises OSError where that was asked for and cannot be done."""
+    confinement = _walls(launcher)
+    libc = confinement.ctypes.CDLL(None, use_errno=True)
+    if confinement.landlock_abi(libc) < 1:
+        return
+    confinement.drop_capabilities(libc)
+    confinement.prctl(libc, confinement.PR_SET_NO_NEW_PRIVS, 1)
+    own = (sys.prefix, sys.base_prefix, str(Path(__file__).resolve().parents[1]), *read)
+    given = (os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ)
+    found = dict.fromkeys(os.path.realpath(path) for path in (*own, *given, *_WITH_NETWORK) if os.path.exists(path))
+    confinement.landlock(libc, list(found), [os.path.realpath(path) for path in write], "25-25")
+
+
+def _walls(launcher: str) -> Any:
+    """The functions that shut in, read from their file. Raises OSError."""
+    spec = importlib.util.spec_from_file_location("launcher", launcher)
+    if spec is None or spec.loader is None:
+        raise OSError("the launcher cannot be read")
+    confinement = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(confinement)
+    return confinement
 
 
 def _stands_alone() -> None:

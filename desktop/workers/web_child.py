@@ -1,10 +1,11 @@
-"""The web host as a child of the app: what is run, with which environment."""
+"""The web host and the update host as children of the app, which both ask other computers: what is run, with which
+environment."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from desktop.workers.child import ChildProcess, ChildSpec
@@ -12,6 +13,8 @@ from desktop.workers.network_environment import network_environment
 
 SERVICE = "web-host"
 SCRIPT = Path(__file__).parent / "web_host" / "__main__.py"
+UPDATE_SERVICE = "update-host"
+UPDATE_SCRIPT = Path(__file__).parent / "update_host" / "__main__.py"
 
 
 def web_host(
@@ -25,3 +28,13 @@ def web_host(
     argv = (sys.executable, "-I", "-X", "utf8", str(SCRIPT), launcher)
     spec = ChildSpec(SERVICE, argv, network_environment(found), folder=os.sep, on_demand=True)
     return ChildProcess(spec, secrets=secrets)
+
+
+def update_host(
+    folders: Sequence[str], *, launcher: str = "", environ: Mapping[str, str] | None = None
+) -> ChildProcess:
+    """A process that looks for a new version or fetches it, and writes in these folders alone. It has one life, for one
+    call. ``launcher``: the file that shuts it in; "": nothing does."""
+    found = os.environ if environ is None else environ
+    argv = (sys.executable, "-I", "-X", "utf8", str(UPDATE_SCRIPT), launcher, *folders)
+    return ChildProcess(ChildSpec(UPDATE_SERVICE, argv, network_environment(found), folder=os.sep, once=True))

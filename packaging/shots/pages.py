@@ -52,6 +52,7 @@ from shots.other_apps import SampleOtherApps
 from shots.reach import WORK, SampleReach
 from shots.sheet import ComponentSheet
 from shots.starts import sample_starts
+from shots.updates import SampleUpdates, update_pictures
 from shots.web import SampleSearches, web_pictures
 
 SIZE = (1280, 800)
@@ -75,10 +76,8 @@ class Stage:
         self.starts, self.startable = sample_starts()
         self.settings = samples.SampleSettings()
         self.boundaries = samples.SampleBoundaries()
-        self.cli = SampleCli()
-        self.keys = SampleKeys()
-        self.mcp = SampleMcp()
-        self.reach = SampleReach()
+        self.cli, self.keys, self.mcp = SampleCli(), SampleKeys(), SampleMcp()
+        self.reach, self.updates = SampleReach(), SampleUpdates()
         self.confined = samples.CONFINED
         self.rules = rules_shots.sample_rules(self.approvals)
         self.shell = samples.sample_shell()
@@ -117,6 +116,7 @@ class Stage:
             other_apps=SampleOtherApps(),
             about=SampleAbout(),
             help=sample_help(),
+            updates=self.updates,
         )
         return SettingsPage(
             cast(Any, self.settings),
@@ -130,7 +130,7 @@ class Stage:
         return samples.TITLES.get(thread_id, "")
 
     def page(self, name: str) -> Any:
-        """Go to a page and return its widget."""
+        """Go to a page; its widget."""
         self.shell.go(name)
         return self.window.page(name)
 
@@ -416,6 +416,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     **about_pictures(_settings),
     **help_pictures(lambda wait: settle(wait)),  # noqa: PLW0108 - it is made below
     **{f"settings-other-apps{size}": lambda s: _settings(s, "Other apps") for size in ("", "-960")},
+    **update_pictures(_settings),
     "02-approval-write": lambda s: _approval(s, "r3"),
     "02-approval-shell": lambda s: _approval(s, "r2"),
     "02-approval-new-file": lambda s: _approval(s, "r1"),

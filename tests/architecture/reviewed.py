@@ -19,6 +19,7 @@ TASK_OWNERS: dict[str, str] = {
     "desktop/workers/acp_host/tool_server.py": "in a child process: one task a bridge and a call, ended with it",
     "desktop/workers/stdio_process.py": "in a child process: what a program writes beside its messages, ended with it",
     "desktop/safety/secrets/keyring.py": "values that the system's keyring has yet to take, ended by close",
+    "desktop/workers/update_host/host.py": "in a child process: the work of one call, awaited by it",
     "desktop/workers/link.py": "the two readers of a child's pipes, ended with the child",
 }
 

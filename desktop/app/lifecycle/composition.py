@@ -35,6 +35,10 @@ async def nothing() -> None:
     """Does nothing, in the place of a part that an app does without."""
 
 
+def nothing_more() -> None:
+    """Does nothing: the end is the end."""
+
+
 async def not_yet(_to: str, _text: str) -> None:
     """For messages that come before anybody could hear. Raises KnownError."""
     raise KnownError("Assent is still starting.", next_step="Try again in a moment.", code="app.starting")
@@ -42,13 +46,14 @@ async def not_yet(_to: str, _text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What the start offers the wiring: the crash reporter (set its ``redact``), how to quit or show the window, and
-    the door, to see who has come in."""
+    """What the start offers the wiring: the crash reporter (set its ``redact``), how to quit or show the window, the
+    door, to see who has come in, and ``start_again``, after which the end is followed by a new start."""
 
     crashes: CrashReporter
     quit: Callable[[], None]
     show: Callable[[], None]
     door: Door
+    start_again: Callable[[], None] = nothing_more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

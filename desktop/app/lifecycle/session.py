@@ -31,6 +31,11 @@ from desktop.ui.shell.tray import bring_to_front
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+AGAIN = 75
+"""What ``run`` returns when the app is to be started again at once."""
+ASKED_S = 60.0
+"""Seconds for the end to come that a new start follows."""
+
 ALONE_S = 0.3
 """Seconds after the pages stand before processes and servers are started: first things first."""
 
@@ -65,12 +70,18 @@ class Session:
         self._crashes = crashes
         self._wiring = wiring
         self._wish = asyncio.Event()
+        self._again, self._again_by = False, 0.0
         self.bridge = Bridge(loop=loop)
         self.bridge.failed.connect(self._failed)
 
     def quit(self) -> None:
         """Begin the orderly end. Once is enough; more is harmless."""
+        self._again = self._again or time.monotonic() < self._again_by
         self._wish.set()
+
+    def start_again(self) -> None:
+        """The end, if it comes soon (the person may be asked about what is not saved), is followed by a new start."""
+        self._again_by = time.monotonic() + ASKED_S
 
     def show(self) -> None:
         """Bring the window to the front."""
@@ -102,7 +113,7 @@ class Session:
 
         door = Door(rooms, window=True)
         server = InstanceServer(self._home.socket, self.show, post, receive=door.receive, follow=follow)
-        hooks = Hooks(self._crashes, self.quit, self.show, door)
+        hooks = Hooks(self._crashes, self.quit, self.show, door, self.start_again)
         starting: asyncio.Future[None] | None = None
         try:
             app = self._wiring.build(self._home, self._window, self.bridge, hooks)
@@ -121,7 +132,7 @@ class Session:
             await server.stop()
             await door.close("Assent was closed.")
             await shutdown.end(app, self.bridge, self._crashes)
-        return 0
+        return AGAIN if self._again else 0
 
     @staticmethod
     async def _start(app: App) -> None:

@@ -34,9 +34,10 @@ from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy import lazy_module, load
 
 if TYPE_CHECKING:
-    from desktop.app.lifecycle import session
+    from desktop.app.lifecycle import again, session
     from desktop.domain.text import links
 else:
+    again = lazy_module("desktop.app.lifecycle.again")
     links = lazy_module("desktop.domain.text.links")
     session = lazy_module("desktop.app.lifecycle.session")
 
@@ -94,6 +95,8 @@ def _live(
     measure = session.Measure(options.settle, report) if options.exit_after_paint else None
     link = links.harmless(options.link) if options.link else ""
     code = session.run(application, home, window, crashes, wiring, measure, link)
+    if code == session.AGAIN:
+        code = again.start_again()
     session.end_threads(code)
     return code
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from desktop.app.door.host import Rooms
     from desktop.app.guests import rooms as guest_rooms
     from desktop.app.home.crash import CrashReport
-    from desktop.app.lifecycle import closing, database_recovery, exchanged
+    from desktop.app.lifecycle import closing, database_recovery, exchanged, update_line
     from desktop.app.wiring import pages as page_wiring
     from desktop.app.wiring import runtime, view_models
     from desktop.app.wiring.pages import Pages
@@ -44,6 +44,7 @@ else:
     closing = lazy_module("desktop.app.lifecycle.closing")
     database_recovery = lazy_module("desktop.app.lifecycle.database_recovery")
     exchanged = lazy_module("desktop.app.lifecycle.exchanged")
+    update_line = lazy_module("desktop.app.lifecycle.update_line")
     guest_rooms = lazy_module("desktop.app.guests.rooms")
     page_wiring = lazy_module("desktop.app.wiring.pages")
     runtime = lazy_module("desktop.app.wiring.runtime")
@@ -138,7 +139,9 @@ class Startup(QObject):
             self._shell.set_first_run(False)  # with an agent that has a model of its own: chats are never hidden
         self._hooks.crashes.redact = services.redactor.redact_text
         await ahead
-        self._models = view_models.make_view_models(services, self._bridge, self._shell, self._hooks.door)
+        self._models = view_models.make_view_models(
+            services, self._bridge, self._shell, self._hooks.door, self._restart
+        )
         self._pages = page_wiring.Pages(
             self._window, self._shell, self._models, self._theme, self._window_state, services
         )
@@ -166,6 +169,9 @@ class Startup(QObject):
         services.mcp.begin()
         services.owner.spawn(services.local_servers.begin(), "model servers: those that start with the app")
         services.owner.spawn(services.jobs.keep(), "jobs: keep to the clock")
+        await self._load(update_line)
+        update_line.tell_of_updates(models, self._shell, self._window)
+        services.owner.spawn(models.update_service.keep(), "updates: look once a day")
         models.setup.look()
         models.starts.look()
         self._bridge.spawn(pages.find_confinement(), name="find out what confines commands")
@@ -173,6 +179,11 @@ class Startup(QObject):
         models.approvals.activity.checked.connect(self._log_checked)
         models.approvals.activity.check()
         await pages.load_chats()
+
+    def _restart(self) -> None:
+        """The person wants another version now; what is not saved is asked about as at any end."""
+        self._hooks.start_again()
+        self._shell.close_requested()
 
     async def _load_pages(self) -> None:
         """Load the code of pages while files and the database are waited for."""

@@ -5,7 +5,7 @@ They listen to nothing before; what they show is read from the services when the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from desktop.domain.keyring import referred_to
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.models import Connection
 from desktop.domain.safety import Access
+from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.connections.trials import Saved
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
@@ -29,6 +30,7 @@ from desktop.safety.secrets.keyring import KeyringSecrets
 from desktop.tools.mcp.headers import references
 
 if TYPE_CHECKING:
+    from desktop.app.home import installation as home_installation
     from desktop.app.wiring import page_services
     from desktop.app.wiring.help import models as help_wiring
     from desktop.presenter.changes import kept as changes_kept
@@ -70,11 +72,16 @@ if TYPE_CHECKING:
     from desktop.presenter.skills import trying as skills_trying
     from desktop.presenter.skills.models import SkillsModels
     from desktop.presenter.skills.trying import SkillTrials
+    from desktop.presenter.updates import page as updates_page
+    from desktop.presenter.updates.page import UpdatesViewModel
     from desktop.safety.boundary import entries as boundary_entries
     from desktop.safety.boundary import reach as boundary_reach
     from desktop.services.licences import reading as licences_reading
+    from desktop.services.updates import making as updates_making
+    from desktop.services.updates.service import UpdateService
 else:
     help_wiring = lazy_module("desktop.app.wiring.help.models")
+    home_installation = lazy_module("desktop.app.home.installation")
     page_services = lazy_module("desktop.app.wiring.page_services")
     mcp_servers = lazy_module("desktop.presenter.mcp.servers")
     schedules_page = lazy_module("desktop.presenter.schedules.page")
@@ -97,9 +104,11 @@ else:
     skills_projects = lazy_module("desktop.presenter.skills.projects")
     skills_repositories = lazy_module("desktop.presenter.skills.repositories")
     skills_trying = lazy_module("desktop.presenter.skills.trying")
+    updates_page = lazy_module("desktop.presenter.updates.page")
     boundary_entries = lazy_module("desktop.safety.boundary.entries")
     boundary_reach = lazy_module("desktop.safety.boundary.reach")
     licences_reading = lazy_module("desktop.services.licences.reading")
+    updates_making = lazy_module("desktop.services.updates.making")
 
 RESOURCES = Path(__file__).resolve().parents[3] / "resources"
 
@@ -110,7 +119,9 @@ class LazyModels:
     services: Services
     bridge: Bridge
     setup: ModelSetupViewModel
+    threads: ThreadsViewModel
     door: Door
+    restart: Callable[[], None]
 
     def made(self, name: str) -> bool:
         """Whether the view-model of this name exists; does not make it."""
@@ -240,6 +251,42 @@ class LazyModels:
     def report(self) -> ReportViewModel:
         """The view-model of the report of a problem."""
         return help_wiring.report_model(self.services, self.bridge)
+
+    @cached_property
+    def update_service(self) -> UpdateService:
+        """Looks for new versions, from when its ``keep`` is awaited."""
+        services = self.services
+        around = updates_making.UpdateSurroundings(
+            services.home / "data",
+            RESOURCES,
+            home_installation.this_installation(),
+            services.settings,
+            services.owner.spawn,
+            self._at_work,
+            services.bus.listen,
+            self.restart,
+        )
+        return updates_making.update_service(around)
+
+    def _at_work(self) -> tuple[str, ...]:
+        """Threads with a run under way."""
+        return tuple(dict.fromkeys((*self.services.chats.running(), *self.services.debates.running())))
+
+    @cached_property
+    def updates(self) -> UpdatesViewModel:
+        """The view-model of the settings page Updates."""
+
+        def title(thread_id: str) -> str:
+            return next((one.title for one in self.threads.threads if one.thread_id == thread_id), "") or "New chat"
+
+        return updates_page.UpdatesViewModel(
+            self.update_service,
+            self.services.settings,
+            self.bridge,
+            home_installation.this_installation(),
+            title,
+            self._at_work,
+        )
 
     @cached_property
     def jobs(self) -> JobsViewModel:

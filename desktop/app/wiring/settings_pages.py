@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.presenter.settings.pages import APPROVALS, FILESYSTEM, MODELS
+from desktop.presenter.settings.pages import APPROVALS, FILESYSTEM, MODELS, UPDATES
 from desktop.ui.settings.page_row import PageRow, SettingsFrame
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from desktop.ui.settings.models import page as models_page
     from desktop.ui.settings.other_agents import page as other_agents_page
     from desktop.ui.settings.other_apps import page as other_apps_page
+    from desktop.ui.settings.updates import page as updates_page
     from desktop.ui.settings.web_search import page as web_search_page
 else:
     about_page = lazy_module("desktop.ui.settings.about.page")
@@ -49,6 +50,7 @@ else:
     models_page = lazy_module("desktop.ui.settings.models.page")
     other_agents_page = lazy_module("desktop.ui.settings.other_agents.page")
     other_apps_page = lazy_module("desktop.ui.settings.other_apps.page")
+    updates_page = lazy_module("desktop.ui.settings.updates.page")
     web_search_page = lazy_module("desktop.ui.settings.web_search.page")
 
 
@@ -226,6 +228,14 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         words=("folder", "path", "directory", "workspace", "boundary", "sandbox", "file access", "denied"),
         head="Changes apply from the next tool call on, also in runs that are working",
         build=_boundaries,
+    ),
+    PageRow(
+        UPDATES,
+        "Updates",
+        "retry",
+        help="updates",
+        words=("new version", "upgrade", "downgrade", "go back", "restart", "signature", "release"),
+        build=lambda m, frame: updates_page.UpdatesPage(m.views.updates, frame.toast.say),
     ),
     PageRow(
         "Help",

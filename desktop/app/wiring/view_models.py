@@ -131,9 +131,13 @@ class ViewModels(LazyModels):
     """The settings page Agents."""
     door: Door
     """Programs that have come in."""
+    restart: Callable[[], None]
+    """Ends the app in order and starts it again."""
 
 
-def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, door: Door) -> ViewModels:
+def make_view_models(
+    services: Services, bridge: Bridge, shell: ShellViewModel, door: Door, restart: Callable[[], None]
+) -> ViewModels:
     """Make them all and let events flow: question first, then answers, then the list."""
     board = LiveThreads()
     agents = ChatAgents(services.agents)
@@ -186,11 +190,10 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         debate_folder=ProjectsViewModel(services.projects, DebateFolder(debates.setup), bridge, "debate"),
         agents_editor=_agents(services, bridge, board, setup),
         door=door,
+        restart=restart,
     )
     bridge.events.connect(made.projects.take)
     bridge.events.connect(made.edge.take)
-    setup.demo_started.connect(chat.start_demo)
-    services.secrets.on_late.append(setup.keyring_answered)
     _offer_rows(shell, made)
     return made
 
@@ -315,9 +318,11 @@ def _rules(services: Services, bridge: Bridge, approvals: ApprovalsViewModel, ch
 
 
 def _know_models(chat: ChatViewModel, setup: ModelSetupViewModel, services: Services) -> None:
-    """What the chat says of its model: name, window, and how it counts."""
+    """What the chat says of its model: name, window, and how it counts; and what the models' page does for it."""
     chat.model_titles = lambda ref: _described(setup, services, ref)
     chat.token_scale = lambda ref: services.token_scales(ModelRef.parse(ref))
+    setup.demo_started.connect(chat.start_demo)
+    services.secrets.on_late.append(setup.keyring_answered)
 
 
 def _described(setup: ModelSetupViewModel, services: Services, ref: str) -> tuple[str, int | None]:

@@ -164,6 +164,10 @@ class ThreadsViewModel(QObject):
     """the threads that left the list, and the one that stood next to them (or "")"""
     came_back = Signal(object)
     """the threads that are in the list again, because that was taken back"""
+    news_changed = Signal(str)
+    """a few words at the foot of the list, or """ ""
+    news_wanted = Signal()
+    """the person wants to see what those are about"""
 
     def __init__(self, service: ConversationService, bridge: Bridge, board: LiveThreads) -> None:
         super().__init__()
@@ -182,6 +186,8 @@ class ThreadsViewModel(QObject):
         self.closed: Mapping[str, str] = {}
         """Why folders that chats work in cannot be used now."""
         self.closed_of: Callable[[Sequence[str]], Awaitable[Mapping[str, str]]] = _all_open
+        self.news = ""
+        """A few words at the foot of the list."""
         self.loaded = False
         """The list was read: before, it is not known whether there is any chat."""
 
@@ -193,6 +199,12 @@ class ThreadsViewModel(QObject):
     def threads(self) -> tuple[ThreadRecord, ...]:
         """All threads that are not deleted."""
         return tuple(self._threads.values())
+
+    def tell_news(self, words: str) -> None:
+        """Show these words at the foot of the list."""
+        if words != self.news:
+            self.news = words
+            self.news_changed.emit(words)
 
     def take(self, events: tuple[Event, ...]) -> None:
         """Reread the list when a thread changed or was written in; many changes in a row cost one reading."""

@@ -9,7 +9,7 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.presenter.settings.page import SettingSpec
 from desktop.presenter.shell.window import PaletteRow
 
-MODELS, APPROVALS, FILESYSTEM = "Models and keys", "Approvals", "Filesystem"
+MODELS, APPROVALS, FILESYSTEM, UPDATES = "Models and keys", "Approvals", "Filesystem", "Updates"
 """Pages that other code names."""
 
 

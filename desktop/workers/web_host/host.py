@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.util
 import json
 import os
 import re
-import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import certifi
@@ -20,7 +17,7 @@ import certifi
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.web.addresses import BadWebAddress, read_address
 from desktop.domain.web.proxies import WebProxies, proxies_of
-from desktop.workers.hardening import bound_memory, bound_time, harden
+from desktop.workers.hardening import bound_memory, bound_time, harden, shut_in_with_network
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.web_host import limits
 from desktop.workers.web_host.connecting import Way
@@ -33,18 +30,6 @@ SERVICE = "web-host"
 VERSION = "1"
 IDLE = 60.0
 """Seconds without a call after which the process ends."""
-_READ = (
-    "/usr",
-    "/lib",
-    "/lib64",
-    "/etc",
-    "/bin",
-    "/run/systemd/resolve",
-    "/run/resolvconf",
-    "/dev/null",
-    "/dev/urandom",
-)
-"""Beside Python and Assent: libraries, certificates, how names are looked up."""
 _MAGIC = (
     b"%PDF-",
     b"PK\x03\x04",
@@ -205,29 +190,10 @@ async def serve(host: WebHost, idle: float) -> None:
             await ChildServer(SERVICE, VERSION, host.methods()).serve(reader, writer)
 
 
-def shut_in(launcher: str) -> None:
-    """From here on no file but programs, libraries and the settings of the network can be read, and none written.
-    Raises OSError where that was asked for and cannot be done."""
-    spec = importlib.util.spec_from_file_location("launcher", launcher)
-    if spec is None or spec.loader is None:
-        raise OSError("the launcher cannot be read")
-    confinement = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(confinement)
-    libc = confinement.ctypes.CDLL(None, use_errno=True)
-    if confinement.landlock_abi(libc) < 1:
-        return
-    confinement.drop_capabilities(libc)
-    confinement.prctl(libc, confinement.PR_SET_NO_NEW_PRIVS, 1)
-    own = (sys.prefix, sys.base_prefix, str(Path(__file__).resolve().parents[2]), os.path.dirname(certifi.where()))
-    given = (os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ)
-    read = dict.fromkeys(os.path.realpath(path) for path in (*own, *given, *_READ) if os.path.exists(path))
-    confinement.landlock(libc, list(read), [], "25-25")
-
-
 def main(launcher: str = "", idle: float = IDLE) -> None:
     """Run the process until it is idle or its parent is gone."""
     harden()
     if launcher:
-        shut_in(launcher)
+        shut_in_with_network(launcher, read=(os.path.dirname(certifi.where()),))
     bound_memory(limits.MEMORY)
     run(lambda: serve(WebHost(proxies_of(os.environ)), idle), SERVICE)

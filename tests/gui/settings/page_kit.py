@@ -24,6 +24,7 @@ NEEDS = {
     "Other apps": "other_apps",
     "About": "about",
     "Help": "help",
+    "Updates": "updates",
 }
 """Pages that are shown only over a sample of their own."""
 

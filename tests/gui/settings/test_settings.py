@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QStackedWidget, QWidget
 from pytestqt.qtbot import QtBot
 from shots.middleware import SampleMiddleware
 from shots.samples import CONNECTIONS, SampleBoundaries, SampleSettings, SampleSetup
+from shots.updates import SampleUpdates
 
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.domain.models import Connection, ModelInfo, ModelRef
@@ -47,7 +48,12 @@ class Shown:
         self.middleware = SampleMiddleware()
         self.middleware.chains["chat"] = tuple(replace(row, on=True) for row in self.middleware.chains["chat"])
         self.page = settings_page(
-            self.settings, OPEN, setup=self.setup, boundaries=self.boundaries, middleware=self.middleware
+            self.settings,
+            OPEN,
+            setup=self.setup,
+            boundaries=self.boundaries,
+            middleware=self.middleware,
+            updates=SampleUpdates(),
         )
         self.page.resize(1216, 800)
         self.page.show()
@@ -87,6 +93,7 @@ def test_every_setting_of_the_schema_has_a_page_and_a_control(shown: Shown) -> N
         "middleware.switched_on",
         "middleware.switched_off",
         "other_apps.offered",
+        "updates.look",
         "web.search",
     }  # of their own pages
     assert rows | switches == {spec.key for spec in shown.settings.schema() if spec.page != "Models and keys"}

@@ -29,7 +29,7 @@ skills.projects skills.trusted_projects
 middleware.switched_on middleware.switched_off middleware.rate_limit.per_minute
 middleware.rate_limit.skills_per_minute middleware.content_filter.patterns
 middleware.content_filter.action middleware.content_filter.replacement middleware.response_cache.minutes
-middleware.response_cache.entries notifications.desktop other_apps.offered
+middleware.response_cache.entries notifications.desktop other_apps.offered updates.look
 """.split()
 
 
@@ -55,6 +55,7 @@ CAREFUL = {
     "security.auto_approve_workspace_writes": False,
     "security.auto_approve_reading_commands": False,
     "security.admin_jobs": False,
+    "updates.look": False,
     "security.rm_without_recursion": "block",
     "limits.run_rounds": 250,
     "limits.concurrent_runs": 4,

@@ -16,7 +16,7 @@ from desktop.ui.chat.threads.delegate import ThreadDelegate
 from desktop.ui.chat.threads.rows import ThreadRows
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, marked_text
-from desktop.ui.widgets.controls.buttons import IconButton
+from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.controls.help_button import HelpIcon
 from desktop.ui.widgets.dialogs.files import FileDialog
@@ -119,6 +119,17 @@ class ThreadList(QFrame):
         for widget in (self.rows, self.hits, self._empty):
             self._stack.addWidget(widget)
         column.addWidget(holder, 1)
+        self._foot = pane("plain")
+        self.news = Button("", "quiet", small=True, icon="retry", shrinks=True)
+        foot = Row(self._foot, margins=(8, 4, 8, 8))
+        foot.addWidget(self.news)
+        foot.addStretch(1)
+        column.addWidget(self._foot)
+        self._say_news(self._threads.news)
+
+    def _say_news(self, words: str) -> None:
+        self.news.set_label(words)
+        self._foot.setVisible(bool(words))
 
     def _connect(self) -> None:
         self._search.clicked.connect(self.toggle_search)
@@ -138,6 +149,8 @@ class ThreadList(QFrame):
         self._later.timeout.connect(lambda: self._threads.search(self.field.text()))
         self._threads.hits_changed.connect(self._show_hits)
         self._threads.rearranged.connect(self._rearranged)
+        self._threads.news_changed.connect(self._say_news)
+        self.news.clicked.connect(self._threads.news_wanted)
 
     # -- threads ----------------------------------------------------------------------------------------------------
 

@@ -112,8 +112,8 @@ async def test_what_lies_inside_is_refused_without_a_question_unless_the_person_
 
 TRIES = """
 import sys
-from desktop.workers.web_host.host import shut_in
-shut_in(sys.argv[1])
+from desktop.workers.hardening import shut_in_with_network
+shut_in_with_network(sys.argv[1])
 for what, mode in ((sys.argv[2], "r"), (sys.argv[2] + "2", "w"), ("/etc/hosts", "r")):
     try:
         open(what, mode).close()

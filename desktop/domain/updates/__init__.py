@@ -1,0 +1,1 @@
+"""New versions of Assent: their numbers, and what each may do. Pure."""

@@ -1,0 +1,1 @@
+"""Settings, Updates: how they stand, in words, and what a person can do."""

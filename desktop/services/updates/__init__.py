@@ -1,0 +1,1 @@
+"""New versions of Assent: looked for, shown with what they may newly do, laid down, and taken back."""

@@ -1,0 +1,92 @@
+"""The list of what this version may do is worked out from the code, and the one that packages carry is that one."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from rights.code import found_in, part_of
+from rights.manifest import FILE, ROOT, Unexplained, explained, made, processes
+from rights.words import PARTS, PROCESSES
+
+from desktop.domain.updates.rights import written
+from tests.architecture import rules
+
+pytestmark = pytest.mark.spec("R-UPD-3")
+
+
+def test_the_list_that_packages_carry_is_what_the_code_does() -> None:
+    files = rules.sources(ROOT, "desktop", "skills")
+    now = made((file.name, file.tree) for file in files)
+    assert FILE.read_text("utf-8") == written(now), "run `python3 packaging/dev.py rights`, and look at what it says"
+    assert len([one for one in now.rights if one.startswith("process:")]) == len(PROCESSES)
+
+
+def _done(place: str, code: str) -> tuple[dict[tuple[str, str], set[str]], set[str]]:
+    """What a file does, beside all that has words."""
+    found, unknown = found_in([(place, ast.parse(code))])
+    return {**{key: {"x"} for key in PARTS}, **found}, unknown
+
+
+@pytest.mark.parametrize(
+    ("place", "code", "said"),
+    [
+        ("desktop/domain/x.py", "import socket\nsocket.socket(socket.AF_INET)\n", "reaches domain/x"),
+        ("desktop/domain/x.py", "import socket as s\ndef f(kind): s.create_connection(kind)\n", "reaches domain/x"),
+        ("desktop/domain/x.py", "from urllib.request import urlopen\n", "reaches domain/x"),
+        ("desktop/domain/x.py", "from urllib import request\n", "reaches domain/x"),
+        ("desktop/store/x.py", "import importlib\nimportlib.import_module('httpx')\n", "reaches store/x"),
+        ("desktop/store/x.py", "x = lazy_module('tuf.ngclient')\n", "reaches store/x"),
+        ("desktop/store/x.py", "def f():\n  import subprocess\n  subprocess.run(['x'])\n", "starts store/x"),
+        ("desktop/store/x.py", "from subprocess import Popen\nPopen('x')\n", "starts store/x"),
+        ("desktop/store/x.py", "import multiprocessing\n", "starts store/x"),
+        ("desktop/ui/frog/x.py", "import os\nos.execv('x', [])\n", "starts ui/frog"),
+        ("desktop/ui/frog/x.py", "import asyncio\nasyncio.start_server(1, 2)\n", "listens ui/frog"),
+        ("desktop/ui/frog/x.py", "QDesktopServices.openUrl(1)\n", "opens ui/frog"),
+        ("desktop/domain/x.py", "import keyring\n", "keys domain/x"),
+        ("desktop/domain/x.py", "import ctypes.util\n", "system domain/x"),
+        ("desktop/domain/x.py", "A = f'https://tracker.net/{1}'\n", "knows domain/x"),
+        ("skills/x.skill.py", "import requests\n", "reaches skills/x.skill"),
+    ],
+)
+def test_what_the_code_newly_does_has_to_be_explained(place: str, code: str, said: str) -> None:
+    with pytest.raises(Unexplained) as caught:
+        explained(*_done(place, code), set(PROCESSES))
+    assert str(caught.value) == f"{said}: has no words in packaging/rights/words.py"
+
+
+def test_a_library_that_nobody_looked_at_stops_the_build() -> None:
+    with pytest.raises(Unexplained, match="strange: a library that stands in no table"):
+        explained(*_done("desktop/domain/x.py", "import strange.thing\n"), set(PROCESSES))
+
+
+def test_a_new_helper_process_has_to_be_explained() -> None:
+    with pytest.raises(Unexplained, match="workers/new_host: has no words in PROCESSES"):
+        explained(*_done("desktop/domain/x.py", ""), {*PROCESSES, "new_host"})
+
+
+def test_words_for_what_is_not_done_are_found() -> None:
+    found, unknown = _done("desktop/domain/x.py", "")
+    del found["starts", "services/local_servers"]
+    with pytest.raises(Unexplained, match="starts services/local_servers: has words, but the code does no such thing"):
+        explained(found, unknown, set(PROCESSES))
+
+
+def test_a_wall_that_is_taken_away_is_a_right_more() -> None:
+    place = "desktop/workers/web_host/host.py"
+    text = (ROOT / place).read_text("utf-8")
+    facts = []
+    for code in (text, text.replace("shut_in_with_network", "let_out").replace("harden", "soften")):
+        (right,) = processes(found_in([(place, ast.parse(code))])[0], ["web_host"])
+        facts.append(set(right.facts))
+    assert facts[1] - facts[0] == {"reaches files", "can be looked into by your other programs"}
+
+
+def test_what_the_code_says_of_itself_is_no_host() -> None:
+    code = '"""See https://docs.somewhere.net."""\nA = "https://api.somewhere.net/v1"\nB = "https://x.example"\n'
+    assert found_in([("desktop/x.py", ast.parse(code))])[0] == {("knows", "x"): {"api.somewhere.net"}}
+
+
+def test_parts_of_the_code() -> None:
+    assert part_of(Path("desktop/workers/web_host/host.py")) == "workers/web_host"
+    assert part_of(Path("desktop/workers/child.py")) == "workers/child"
+    assert part_of(Path("skills/agents/x.skill.py")) == "skills/agents"

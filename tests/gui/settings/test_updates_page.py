@@ -1,0 +1,241 @@
+"""Settings, Updates: what it says, what can be done, and the few words elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+from shots.updates import FETCHES, OFFERED, PACKAGE, READY, REFUSED, WAITS, SampleUpdates
+
+from desktop.domain.installation import Installation
+from desktop.domain.updates.rights import Manifest, Right, RightChange, differences
+from desktop.presenter.updates.words import RightRow, UpdateFacts, UpdateView, day_words, size_words, view_of
+from desktop.services.updates.memory import OfferedVersion
+from desktop.services.updates.state import UpdateState
+from desktop.ui.settings.updates.page import UpdatesPage
+from desktop.ui.settings.updates.rights import NOTHING, RightLine
+from desktop.ui.theme import Theme
+from tests.gui.shell.test_window import spin
+
+pytestmark = pytest.mark.spec("R-UPD-3")
+RUN = "Why does the nightly job double rows?"
+
+
+def shown(qtbot: QtBot, view: UpdateView) -> tuple[UpdatesPage, SampleUpdates, list[str]]:
+    said: list[str] = []
+    model = SampleUpdates(view)
+    made = UpdatesPage(model, said.append)  # type: ignore[arg-type]  # a sample of it
+    qtbot.addWidget(made)
+    made.resize(760, 900)
+    made.show()
+    spin()
+    return made, model, said
+
+
+def words(page: UpdatesPage) -> str:
+    return "\n".join(label.text() for label in page.findChildren(QLabel) if label.isVisible())
+
+
+def test_what_it_may_newly_do_stands_in_lines_with_their_category(qtbot: QtBot, theme: Theme) -> None:
+    page, _, _ = shown(qtbot, OFFERED)
+    lines = page.findChildren(RightLine)
+    assert [line.row for line in lines] == list(OFFERED.rows)
+    assert lines[1].accessibleName() == (
+        "write: Tool read-document keeps page pictures In its own cache folder. It reads only what you attach or allow."
+    )
+    assert lines[-1].accessibleName() == "no longer: pickle files are read."
+    assert "Assent 1.3" in words(page)
+    assert page.offer.signed.accessibleName() == "signature checked"
+
+
+def test_the_buttons_do_what_they_say(qtbot: QtBot, theme: Theme) -> None:
+    page, model, _ = shown(qtbot, OFFERED)
+    for name in ("skip", "later", "update"):
+        page.offer.buttons[name].click()
+    page.back.click()
+    page.look.click()
+    QTest.keyClick(page.switch, Qt.Key.Key_Space)
+    assert model.calls == ["skip", "later", "update", "go_back", "look", "switch False"]
+    assert page.offer.buttons["skip"].label == "Skip 1.3"
+
+
+def test_only_what_can_be_done_now_is_offered(qtbot: QtBot, theme: Theme) -> None:
+    page, model, _ = shown(qtbot, WAITS)
+    visible = [name for name, button in page.offer.buttons.items() if button.isVisible()]
+    assert visible == ["stop"]
+    assert page.offer.waits.words == f"Waits for one run: “{RUN}”"
+    page.offer.buttons["stop"].click()
+    model.show_view(FETCHES)
+    assert (page.offer.far_words.text(), page.offer.meter.value()) == ("Fetching: 17 MB of 41 MB", 410)
+    model.show_view(READY)
+    assert (page.offer.isVisible(), page.ready.isVisible()) == (False, True)
+    page.restart.click()
+    assert model.calls == ["stop", "restart"]
+
+
+def test_what_went_wrong_is_said(qtbot: QtBot, theme: Theme) -> None:
+    page, _, _ = shown(qtbot, REFUSED)
+    assert page.problem.words == REFUSED.problem
+    assert page.fell_back.words == REFUSED.fell_back
+
+
+def test_a_package_says_the_command_and_has_no_switch(qtbot: QtBot, theme: Theme) -> None:
+    page, _, said = shown(qtbot, PACKAGE)
+    assert not page.switch.isVisible()
+    page.installed.copy.click()
+    assert QGuiApplication.clipboard().text() == "sudo apt install ./assent_1.3_amd64.deb"
+    assert said == ["The command is copied"]
+
+
+def test_a_switch_that_was_not_kept_goes_back_and_says_why(qtbot: QtBot, theme: Theme) -> None:
+    page, model, _ = shown(qtbot, OFFERED)
+    page.switch.setChecked(False)
+    model.refused.emit("The disk is full.")
+    assert (page.switch.isChecked(), page.refusal.words) == (True, "The disk is full.")
+
+
+def test_what_a_server_says_is_never_markup_and_never_hidden(qtbot: QtBot, theme: Theme) -> None:
+    evil = RightRow("admin", "<b>Nothing</b>\u202e new", "<img src=x>\n" + "long " * 60)
+    page, _, _ = shown(qtbot, replace(OFFERED, rows=(evil,), news=("<a href=x>y</a>\u200b",)))
+    (line,) = page.findChildren(RightLine)
+    texts = [label.text() for label in line.findChildren(QLabel)]
+    assert any("<b>Nothing</b>" in text for text in texts)
+    assert not any("\u202e" in text or "\n" in text for text in texts)
+
+
+def test_all_that_is_new_can_be_read(qtbot: QtBot, theme: Theme) -> None:
+    page, _, _ = shown(qtbot, OFFERED)
+    assert "Fourteen faults are mended." not in words(page)
+    page.offer.all_news.click()
+    spin()
+    assert "Fourteen faults are mended." in words(page)
+    page.offer.all_news.click()
+    spin()
+    assert "Fourteen faults are mended." not in words(page)
+
+
+def test_a_version_that_may_do_nothing_more_says_so(qtbot: QtBot, theme: Theme) -> None:
+    page, _, _ = shown(qtbot, replace(OFFERED, rows=()))
+    assert NOTHING in words(page)
+
+
+# -- the words ---------------------------------------------------------------------------------------------------------
+
+HERE = Manifest("1.2.4", {"a": Right("a", "read", "Reads")})
+
+
+def offer(*rights: Right, version: str = "1.3") -> OfferedVersion:
+    return OfferedVersion(
+        version, "2026-11-20", 41_300_000, Manifest(version, {one.id: one for one in rights}), (), "d", {}
+    )
+
+
+def around(**how: Any) -> UpdateFacts:
+    usual: dict[str, Any] = {
+        "version": "1.2.4",
+        "can_look": True,
+        "can_install": True,
+        "is_on": True,
+        "installation": Installation("folder", "1.2.4", "/opt/assent"),
+        "title_of": lambda _thread: RUN,
+        "running": (),
+    }
+    return UpdateFacts(**{**usual, **how})
+
+
+def view(state: UpdateState, **how: Any) -> UpdateView:
+    return view_of(state, around(**how))
+
+
+def rows(*found: RightChange) -> tuple[RightRow, ...]:
+    return view(UpdateState(offer=offer(), differences=found)).rows
+
+
+def test_each_kind_of_difference_is_a_sentence() -> None:
+    hosts = Right("knows:x", "network", "Knows addresses.", "Asked when connected.", ("a.example", "b.example"))
+    assert rows(RightChange("new", hosts, hosts.facts)) == (
+        RightRow("network", "Knows addresses.", "Asked when connected. a.example, b.example."),
+    )
+    assert rows(RightChange("more", hosts, ("b.example",))) == (
+        RightRow("network", "Knows addresses.", "Newly: b.example. Asked when connected."),
+    )
+    assert rows(RightChange("less", hosts, (), ("b.example",))) == (
+        RightRow("", "Knows addresses.", "No longer b.example."),
+    )
+    assert rows(RightChange("gone", hosts)) == (RightRow("", "Knows addresses.", ""),)
+    assert rows(RightChange("other", hosts)) == ()
+
+
+def test_a_hundred_new_hosts_are_counted() -> None:
+    facts = tuple(f"h{number}.example" for number in range(100))
+    (row,) = rows(RightChange("more", Right("knows:x", "network", "Knows."), facts))
+    assert row.detail.endswith("h11.example and 88 more.")
+
+
+def test_the_card_says_what_one_has_and_what_comes() -> None:
+    there = offer(Right("a", "read", "Reads"), Right("b", "admin", "Starts programs."))
+    found = view(UpdateState(offer=there, differences=differences(HERE, there.manifest)))
+    assert (found.title, found.rows) == ("Assent 1.3", (RightRow("admin", "Starts programs.", ""),))
+    assert found.about.startswith("You have 1.2.4. 41 MB, from 20 November")
+    assert found.actions == ("skip", "later", "update")
+    assert found.line == "Assent 1.3 can be looked at"
+
+
+@pytest.mark.parametrize(
+    ("state", "line"),
+    [
+        (UpdateState(), ""),
+        (UpdateState(offer=offer(), skipped=True), ""),
+        (UpdateState(offer=offer(), later=True), ""),
+        (UpdateState(offer=offer(), phase="fetching"), ""),
+        (UpdateState(offer=offer(), starts="1.3"), "Assent 1.3 starts the next time"),
+        (UpdateState(fell_back="1.3"), "Assent 1.3 did not start"),
+    ],
+)
+def test_the_quiet_line_says_only_what_waits(state: UpdateState, line: str) -> None:
+    assert view(state).line == line
+
+
+def test_runs_that_are_waited_for_are_named() -> None:
+    waiting = UpdateState(offer=offer(), phase="waiting", waits_for=("t1",))
+    assert view(waiting).waits == f"Waits for one run: “{RUN}”"
+    assert view(replace(waiting, waits_for=("t1", "t2", "t3"))).waits == f"Waits for 3 runs: “{RUN}” and 2 more"
+    assert RUN in view(UpdateState(starts="1.3"), running=("t1",)).ready
+
+
+def test_going_back_says_what_the_older_version_cannot_read() -> None:
+    assert view(UpdateState(previous="1.2.3")).back == "1.2.3 is kept on this computer."
+    unread = view(UpdateState(previous="1.2.3", previous_reads=False)).back
+    assert "cannot read the chats" in unread
+    assert unread.endswith("there again when you come back to 1.2.4.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "command"),
+    [
+        ("deb", "sudo apt install ./assent_1.3_amd64.deb"),
+        ("rpm", "sudo dnf install ./assent-1.3-1.x86_64.rpm"),
+        ("flatpak", "flatpak update"),
+        ("checkout", "git -C /opt/assent pull"),
+        ("wheel", ""),
+        ("appimage", ""),
+        ("unknown", ""),
+    ],
+)
+def test_what_something_else_installs_says_with_what(kind: Any, command: str) -> None:
+    """Never a command that would fetch a package by its name alone from an index: that name may be a stranger's."""
+    found = view(UpdateState(offer=offer()), can_install=False, installation=Installation(kind, "1.2.4", "/opt/assent"))
+    assert found.command == command
+    assert bool(found.installed) == (kind != "unknown")
+    assert found.actions == ("skip", "later")
+
+
+def test_sizes_and_days() -> None:
+    assert (size_words(41_300_000), size_words(5), size_words(1_234_000_000)) == ("41 MB", "1 MB", "1,234 MB")
+    assert (day_words("1999-01-05"), day_words("x<b>")) == ("5 January 1999", "x<b>")
