@@ -79,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     publishing.add_argument("--keys", type=Path, required=True, metavar="DIR", help="where the keys are, outside of it")
     publishing.add_argument("--packages", type=Path, metavar="DIR", help="packages to add; without, times are renewed")
     publishing.add_argument("--new-keys", action="store_true", help="make the keys first")
+    publishing.add_argument("--for-builds", type=Path, metavar="DIR", help="write what `package --updates` takes")
+    publishing.add_argument("--address", default="", metavar="URL", help="where the repository is served, for builds")
     _command(commands, "check", check, "style, types, import rules and all house rules")
     words = "make wheel, sdist, folder and packages; `package --help` says how"
     packages = commands.add_parser("package", help=words, add_help=False, allow_abbrev=False)
@@ -165,6 +167,8 @@ def publish(options: argparse.Namespace) -> int:
     setup(options)
     more = ["--packages", str(options.packages.resolve())] if options.packages else []
     more += ["--new-keys"] if options.new_keys else []
+    if options.for_builds:
+        more += ["--for-builds", str(options.for_builds.resolve()), "--address", options.address]
     return run_module("publishing", str(options.folder.resolve()), "--keys", str(options.keys.resolve()), *more)
 
 

@@ -16,6 +16,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--keys", type=Path, required=True)
     parser.add_argument("--new-keys", action="store_true")
     parser.add_argument("--packages", type=Path)
+    parser.add_argument("--for-builds", type=Path)
+    parser.add_argument("--address", default="")
     options = parser.parse_args(arguments)
     try:
         if options.new_keys:
@@ -23,6 +25,8 @@ def main(arguments: list[str]) -> int:
         repository = Repository(options.repository, read_keys(options.keys))
         found = packages_in(options.packages) if options.packages is not None else []
         said = repository.publish(found)
+        if options.for_builds is not None:
+            said.append(repository.for_builds(options.for_builds, options.address))
     except (OSError, ValueError) as error:
         sys.stderr.write(f"publish: {error}\n")
         return 1

@@ -48,6 +48,16 @@ class Repository:
         self._sign("timestamp", timestamp)
         return said
 
+    def for_builds(self, folder: Path, address: str) -> str:
+        """What `dev.py package --updates` puts into a build: whose signatures count, and where is looked. Raises
+        ValueError without an address that is encrypted."""
+        if not address.startswith("https://"):
+            raise ValueError("--address has to begin with https://")
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(self._path("root", self._newest("root")), folder / "root.json")
+        (folder / "source.json").write_text(json.dumps({"address": address}) + "\n", "utf-8")
+        return f"for `dev.py package --updates {folder}`: {address}"
+
     def _make_root(self) -> str:
         root = Root(consistent_snapshot=True)
         for role in ROLES:

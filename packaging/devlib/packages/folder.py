@@ -46,11 +46,8 @@ if [ "${{found%%.*}}" -lt {major} ] || {{ [ "${{found%%.*}}" -eq {major} ] && [ 
 fi
 exec "$here/{name}" -I -m desktop "$@"
 """  # noqa: E501 - one condition of a shell script
-CHOOSER = """#!/bin/sh
-# Starts the version that versions/current leads to, by its own path: it never meets files of another one.
-top=$(dirname -- "$(readlink -f -- "$0")")
-exec "$top/versions/$(readlink -- "$top/versions/current")/bin/assent" "$@"
-"""
+CHOOSER = "packaging/launcher/assent"
+"""Starts the current version, and the one before where that does not start."""
 NOT_STRIPPED = ("PySide6/", "shiboken6/", "PIL/", "pillow.libs/")
 """Their libraries were rewritten to find each other, which `strip` does not always leave whole."""
 
@@ -113,7 +110,7 @@ def lay_folder(version: Version, root: Path) -> None:
     """What a person unpacks: `assent`, `versions/VERSION`, `versions/current`."""
     made = as_kind(version, root / "versions" / version.source.version, "folder")
     (root / "versions" / "current").symlink_to(version.source.version)
-    (root / "assent").write_text(CHOOSER, encoding="utf-8")
+    (root / "assent").write_bytes((version.source.folder / CHOOSER).read_bytes())
     (root / "assent").chmod(0o755)
     normalise(root, made.source.epoch)
 
