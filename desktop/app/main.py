@@ -27,7 +27,7 @@ from desktop.domain.loading.lazy import lazy_module, load
 if TYPE_CHECKING:
     import signal
 
-    from desktop.app.commands import acp, audit_check, check, headless, opening, send
+    from desktop.app.commands import acp, audit_check, check, headless, menu, opening, send
     from desktop.app.commands.mcp_server import command as mcp_server
     from desktop.app.desktop import last_word, no_window
     from desktop.app.home import installation, instance
@@ -39,6 +39,7 @@ else:
     audit_check = lazy_module("desktop.app.commands.audit_check")
     check = lazy_module("desktop.app.commands.check")
     headless = lazy_module("desktop.app.commands.headless")
+    menu = lazy_module("desktop.app.commands.menu")
     mcp_server = lazy_module("desktop.app.commands.mcp_server.command")
     installation = lazy_module("desktop.app.home.installation")
     instance = lazy_module("desktop.app.home.instance")
@@ -58,6 +59,7 @@ COMMANDS: dict[str, ModuleType] = {
     "send": send,
     "mcp": mcp_server,
     "acp": acp,
+    "menu": menu,
     "audit-check": audit_check,
 }
 """What works without a window, by its first word: ``main`` does it, ``parser`` says what it takes."""
@@ -178,7 +180,8 @@ def parser() -> argparse.ArgumentParser:
         "assent mcp offers chosen skills and agents to other programs; assent mcp --help says how. "
         "assent acp is an agent for an editor that starts it. "
         "assent audit-check FILE follows the chain of an exported activity log. "
-        "assent open LINK shows a place in the window.",
+        "assent open LINK shows a place in the window. "
+        "assent menu add puts Assent into the desktop's menu.",
     )
     made.add_argument("--version", action="store_true", help="print the version and end")
     made.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
