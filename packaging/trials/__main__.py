@@ -10,9 +10,10 @@ from typing import Any
 
 from trials.course import COURSE, Bench, Row, Trial
 from trials.desktop import running_desktop
-from trials.kinds import KINDS, Kind, install, tools_of
+from trials.kinds import DOWNLOADS, KINDS, Installed, Kind, install, tools_of
 from trials.odd import ODD
 from trials.trees import TrialFailed, base_tree, copied
+from trials.versions import VERSIONS
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -23,6 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--suite", action="append", default=[])
     parser.add_argument("--mirror", default="")
+    parser.add_argument("--older", type=Path, metavar="DIR", help="packages of an earlier version, to go back to")
     parser.add_argument("--odd", action="store_true", help="odd machines and homes, too")
     parser.add_argument("kinds", nargs="*")
     options = parser.parse_intermixed_args(arguments)
@@ -57,8 +59,21 @@ def tried(kind: Kind, suite: str, package: Path, options: Any) -> Iterable[Row]:
             return [row]
         row.well, row.figures = True, dict(installed.figures)
         say(row, str(row.figures))
-        trials = [*COURSE[:-1], *(ODD if options.odd else []), COURSE[-1]]  # the last takes it off the machine
-        return [row, *(one(trial, Bench(installed, desktop, out), suite) for trial in trials)]
+        bench = Bench(installed, desktop, out, _older(installed, options.older))
+        trials = [*COURSE[:-1], *(VERSIONS if bench.older else []), *(ODD if options.odd else [])]
+        return [
+            row,
+            *(one(trial, bench, suite) for trial in [*trials, COURSE[-1]]),
+        ]  # the last takes it off the machine
+
+
+def _older(installed: Installed, folder: Path | None) -> str:
+    """The package of an earlier version in the tree; nothing where there is none of this kind."""
+    package = installed.kind.package(folder) if folder is not None else None
+    if package is None or installed.kind.fetches:
+        return ""
+    installed.tree.give(package, f"{DOWNLOADS}/{package.name}")
+    return f"{DOWNLOADS}/{package.name}"
 
 
 def one(trial: Trial, bench: Bench, suite: str) -> Row:

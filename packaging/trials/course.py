@@ -37,11 +37,13 @@ class Row:
 
 @dataclass
 class Bench:
-    """An installed kind with the session it is used in, and where pictures and logs go."""
+    """An installed kind with the session it is used in, and where pictures and logs go. ``older``: a package of
+    an earlier version, in the tree; "": there is none."""
 
     installed: Installed
     desktop: Desktop
     out: Path
+    older: str = ""
 
     @property
     def home(self) -> Path:

@@ -20,13 +20,15 @@ NEEDS = re.compile(r"(?:sudo )?(apt(?:-get)? install [^\n`]+)")
 @dataclass(frozen=True)
 class Kind:
     """``files``: what it is called among the packages; ``before``: Debian's packages that a person needs for it.
-    ``install`` and ``remove`` are shell scripts in which FILE is the package; ``start`` is the command."""
+    ``install``, ``remove`` and ``replace`` (by another version; "": as it is installed) are shell scripts in which FILE
+    is the package; ``start`` is the command."""
 
     name: str
     files: str
     install: str
     start: Sequence[str]
     remove: str
+    replace: str = ""
     before: Sequence[str] = ()
     as_root: bool = False
     tools: Sequence[str] = ()
@@ -49,6 +51,7 @@ KINDS = [
         "python3 -m venv ~/assent && ~/assent/bin/pip install --quiet FILE",
         (f"{HOME}/assent/bin/assent",),
         "rm -rf ~/assent",
+        "~/assent/bin/pip install --quiet FILE",
         before=["python3-venv"],
     ),
     Kind(
@@ -57,6 +60,7 @@ KINDS = [
         "pipx install FILE",
         (f"{HOME}/.local/bin/assent",),
         "pipx uninstall assent",
+        "pipx install --force FILE",
         before=["pipx"],
     ),
     Kind(
@@ -73,6 +77,7 @@ KINDS = [
         "uv tool install --quiet FILE",
         (f"{HOME}/.local/bin/assent",),
         "uv tool uninstall assent",
+        "uv tool install --quiet --force FILE",
         before=["python3"],
         tools=["uv"],
     ),
@@ -99,6 +104,7 @@ KINDS = [
         "apt-get install -y -q FILE",
         ("assent",),
         "apt-get purge -y -q --auto-remove assent",
+        "apt-get install -y -q --allow-downgrades FILE",
         as_root=True,
     ),
     Kind(
@@ -107,13 +113,14 @@ KINDS = [
         "rpm --install --nodeps FILE",
         ("assent",),
         "rpm --erase assent",
+        "rpm --upgrade --oldpackage --nodeps FILE",
         before=["rpm"],
         as_root=True,
     ),
     Kind(
         "appimage",
         "[Aa]ssent-*.AppImage",
-        "mkdir -p ~/Applications && cp FILE ~/Applications/Assent.AppImage && chmod +x ~/Applications/Assent.AppImage",
+        "mkdir -p ~/Applications && cp --remove-destination FILE ~/Applications/Assent.AppImage && chmod +x ~/App*/*",
         (f"{HOME}/Applications/Assent.AppImage",),
         "rm ~/Applications/Assent.AppImage",
         values={"APPIMAGE_EXTRACT_AND_RUN": "1"},
@@ -135,10 +142,14 @@ class Installed:
         """How it is started."""
         return [self.file if word == "FILE" else word for word in self.kind.start]
 
-    def script(self, text: str) -> None:
+    def script(self, text: str, file: str = "") -> None:
         """One of the kind's scripts, by whoever may."""
-        words = ["sh", "-ec", text.replace("FILE", shlex.quote(self.file))]
+        words = ["sh", "-ec", text.replace("FILE", shlex.quote(file or self.file))]
         self.tree.run(words, root=self.kind.as_root, **self.kind.values)
+
+    def replace(self, file: str) -> None:
+        """Another version takes its place, by its package."""
+        self.script(self.kind.replace or self.kind.install, file)
 
     def remove(self) -> None:
         """Take it off the machine."""

@@ -121,6 +121,18 @@ class Started:
             raise TrialFailed(f"{failure}; it reads: {self.words()[:1500]!r}; it said: {self.said[-800:]}") from None
         return self.seconds
 
+    def read_one_of(self, *texts: str) -> str:
+        """The first of these words that stands somewhere."""
+        found: list[str] = []
+
+        def there() -> bool:
+            words = self.words()
+            found[:] = [text for text in texts if text in words]
+            return bool(found)
+
+        wait_until(there, f"one of {texts}")
+        return found[0]
+
     # -- what it does -------------------------------------------------------------------------------------------------
 
     def click(self, name: str, role: str = "", limit_s: float = WAIT_S) -> None:
