@@ -71,7 +71,6 @@ def test_a_module_that_only_tests_import_is_found() -> None:
 
 # Public names of desktop/ that nothing but tests says, each with who else needs it.
 SAID_BY_OTHERS: dict[str, str] = {
-    "dst": "datetime asks a time zone for it",
     "fromutc": "datetime asks a time zone for it",
     "tzname": "datetime asks a time zone for it",
     "interface_cast": "Qt calls it",
