@@ -44,6 +44,7 @@ TEST_PROGRAMS = {
     "gnome-keyring-daemon": "gnome-keyring",
     "bwrap": "bubblewrap",
     "xdotool": "xdotool",
+    "readelf": "binutils",
     "/usr/libexec/at-spi-bus-launcher": "at-spi2-core",
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf": "fonts-dejavu-core",
     "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc": "fonts-noto-cjk",

@@ -157,6 +157,14 @@ def test_a_kind_that_there_is_not_is_refused_before_anything_is_made(
     assert not (tmp_path / "out").exists()
 
 
+def test_where_nothing_can_be_written_that_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit) as ended:
+        main(["wheel", "--out", str(tmp_path / "file" / "out")])
+    assert ended.value.code == 2
+    assert "Not a directory" in capsys.readouterr().err
+
+
 def test_an_archive_tells_nothing_of_who_packed_it_when_and_in_which_order(tmp_path: Path) -> None:
     def tree(name: str, files: list[str], mode: int) -> Path:
         folder = tmp_path / name

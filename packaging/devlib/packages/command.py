@@ -138,6 +138,13 @@ def main(arguments: Sequence[str]) -> int:
         make(options.kinds or _all(options.runtime), options.out.resolve(), options.updates, options.runtime)
     except Stop as stop:
         fail(stop)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        fail(
+            Stop(
+                f"{error.strerror or error}{where}.", "All kinds together need 4 GB where --out leads; then try again."
+            )
+        )
     return 0
 
 
