@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from devlib.licences import command, tree
+from devlib.licences import command, notices, tree
 from devlib.licences.collector import Collector, Inputs
 from devlib.licences.expressions import NotAllowed, NotReadable, chosen
 from devlib.licences.listing import differences, missing_texts, read_list, write_list
@@ -198,6 +198,25 @@ def test_a_list_that_is_not_of_today_is_noticed(tmp_path: Path) -> None:
     assert len(differences(listed, found.components, found.texts.kept, ())) == 1
     (listed / "texts" / f"{found.components[0].texts[0]}.txt").unlink()
     assert any("is not there" in one for one in missing_texts(listed))
+
+
+def test_the_plain_text_for_packages_names_every_part_and_holds_every_text() -> None:
+    said = notices.notices(command.LISTED, "Assent")
+    rows = read_list(command.LISTED)
+    assert [row.name for row in rows if f"{row.name} {row.version}".strip() not in said] == []
+    texts = {path.stem: path.read_text("utf-8").strip() for path in (command.LISTED / "texts").glob("*.txt")}
+    assert [name for name, text in texts.items() if text not in said] == []
+
+
+def test_debians_file_has_a_paragraph_for_every_part_and_for_every_licence() -> None:
+    said = notices.debian_copyright(command.LISTED, "Assent", "LicenseRef-not-chosen")
+    paragraphs = [paragraph.splitlines() for paragraph in said.split("\n\n")]
+    files = [one for one in paragraphs if one[0].startswith("Files: ")]
+    assert len(files) == 1 + len(read_list(command.LISTED))
+    alone = {one[0] for one in paragraphs if one[0].startswith("License: ")}
+    used = {line for one in files[1:] for line in one if line.startswith("License: ")}
+    assert used - alone == set()
+    assert all(line.startswith((" ", "Files:", "License:", "Copyright:", "Comment:")) for one in files for line in one)
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,18 @@ def debian_copyright(folder: Path, product: str, own: str) -> str:
         said += [
             f"Files: {_place(row)}",
             f"Copyright: {_folded(row.copyright or 'see the texts')}",
-            f"License: {row.licence.replace(' ', '-').replace('(', '').replace(')', '')}",
+            f"License: {_short(row)}",
             f"Comment: {_folded(', '.join(filter(None, [row.name, row.version, row.source, ' '.join(row.texts)])))}",
             "",
         ]
+    for name in sorted({_short(row) for row in rows}):
+        said += [f"License: {name}", " The texts named in the comments lie below resources/licences/texts.", ""]
     return "\n".join(said)
+
+
+def _short(row: Component) -> str:
+    """An expression as one word, as these files want it."""
+    return row.licence.replace(" ", "-").replace("(", "").replace(")", "")
 
 
 def _row(row: Component) -> list[str]:
