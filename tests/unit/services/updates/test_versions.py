@@ -116,12 +116,20 @@ def test_a_first_start_that_is_under_way_is_left_alone(versions: Versions) -> No
     assert versions.current == "1.3"
 
 
-def test_a_refusal_with_a_reason_is_no_failed_start(versions: Versions) -> None:
-    """The home is in use, or cannot be written: the one before would refuse as well."""
+def test_a_version_that_refuses_with_a_reason_leaves_the_start_to_the_one_before(versions: Versions) -> None:
+    """It may lack a library of the system that the one before does not need; nothing is decided by that."""
     _laid_down(versions, code=2)
-    assert started(versions, code=2) == "1.3:"
-    assert versions.current == "1.3"
+    assert started(versions, "--home", "/h").splitlines() == ["1.3:--home /h", "1.2.4:--home /h"]
+    assert (versions.current, versions.fell_back()) == ("1.3", "")
     assert not (versions.folder / "trial.begun").exists()
+
+
+def test_a_home_in_use_is_no_failed_start(tmp_path: Path) -> None:
+    """Both refuse: the version that runs already has the home."""
+    versions = installed(tmp_path / "assent", code=2)
+    _laid_down(versions, code=2)
+    assert started(versions, code=2).splitlines() == ["1.3:", "1.2.4:"]
+    assert versions.current == "1.3"
 
 
 @pytest.mark.parametrize("command", ["run", "--version", "--check", "mcp", "audit-check"])
