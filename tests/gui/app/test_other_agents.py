@@ -5,21 +5,22 @@ from dataclasses import replace
 
 import pytest
 
+from desktop.app.wiring.pages import NEW_AGENT
 from desktop.tools.acp.known import AcpAgent
 from desktop.ui.settings.other_agents.page import OtherAgentsPage
 from tests.gui.app.kit import Heartbeat, Running
-from tests.unit.agents.acp.kit import SERVERS
+from tests.unit.agents.acp.kit import PACKAGES, PYTHON, SERVERS
 
 NAMES = ("first", "second", "third")
 
 
-async def with_agents(app: Running, *names: str) -> None:
+async def with_agents(app: Running, *names: str, python: str = PYTHON) -> None:
     """Agents that a person added by their commands and has not looked at yet."""
     agents = app.startup._services.others.agents
     await agents.opened()
     for name in names:
         await agents.add(
-            AcpAgent(name, name.capitalize(), sys.executable, (str(SERVERS / "honest.py"),), origin="added")
+            AcpAgent(name, name.capitalize(), python, (str(SERVERS / "honest.py"), PACKAGES), origin="added")
         )
 
 
@@ -62,7 +63,9 @@ async def test_one_is_switched_on_spoken_to_and_asked_about_and_its_words_are_ma
     assert page.lines()[-1].fold.hasFocus()
     app.startup._shell.run_command("new-chat")
     await app.until(lambda: not app.models.chat.thread_id, "a new chat")
-    assert app.composer.agent.label == "First"
+    await app.until(lambda: app.composer.agent.label == "First", "the agent of the chat before")
+    state = app.startup._pages._window_state
+    await app.until(lambda: state.text(NEW_AGENT, "") == "acp_first", "the agent that is kept with it")
     await app.end()
     (app.home.path / "config.yaml").write_text("models: {}\n")
     again = await start()
@@ -74,7 +77,7 @@ async def test_one_is_switched_on_spoken_to_and_asked_about_and_its_words_are_ma
 @pytest.mark.spec("R-ACP-4")
 async def test_the_window_goes_on_while_three_of_them_start(start):
     app = await start()
-    await with_agents(app, *NAMES)
+    await with_agents(app, *NAMES, python=sys.executable)  # with all packages of its environment to look through
     for name in NAMES:
         await switched_on(app, name)
     chats = app.startup._services.chats
