@@ -10,7 +10,7 @@ import pytest
 from devlib.packages import elf
 from devlib.packages.appimage import make_appimage
 from devlib.packages.flatpak import make_flatpak
-from devlib.packages.folder import LAUNCHER, Version
+from devlib.packages.folder import LAUNCHER, NAME, Version, lay_folder
 from devlib.packages.proving import imported_by, our_own
 from devlib.packages.pruning import PACKAGES, STANDARD_LIBRARY, _leave_out
 from devlib.packages.source import Source
@@ -111,6 +111,24 @@ def test_the_flatpak_names_the_folder_by_its_digest_and_turns_its_kind(tmp_path:
     subprocess.run(["sh", "-c", module["build-commands"][0]], cwd=tmp_path, check=True)
     assert build.read_text() == SOURCE.described("flatpak")
     assert build_from_plain(json.loads(build.read_text())).kind == "flatpak"
+
+
+def test_the_folder_starts_its_version_by_its_own_path_wherever_it_was_moved(tmp_path: Path) -> None:
+    version = Version(tmp_path / "version", SOURCE)
+    start = version.prefix / "bin" / "assent"
+    start.parent.mkdir(parents=True)
+    start.write_text('#!/bin/sh\necho "$0 $@"\n')
+    start.chmod(0o755)
+    build = version.packages / "resources/build.json"
+    _laid(version.packages, ["resources/build.json", "assent-1.2.3.dist-info/RECORD"])
+    build.write_text(SOURCE.described("wheel"))
+    lay_folder(version, tmp_path / "assent")
+    moved = (tmp_path / "assent").rename(tmp_path / "some where else")
+    done = subprocess.run([moved / "assent", "--home", "a b"], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (f"{moved}/versions/1.2.3/bin/assent --home a b\n", "")
+    written = moved / "versions/1.2.3/lib" / NAME / "site-packages/resources/build.json"
+    assert build_from_plain(json.loads(written.read_text())).kind == "folder"
+    assert build_from_plain(json.loads(build.read_text())).kind == "wheel", "the one that it is made of stays"
 
 
 def _started(tmp_path: Path, libc: str) -> "subprocess.CompletedProcess[str]":
