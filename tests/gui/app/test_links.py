@@ -28,6 +28,7 @@ PLACES = (
     "assent:settings",
     "assent:settings/approvals",
     "assent:settings/models-and-keys",
+    "assent:help/safety",
     "assent:chat/0123456789abcdef",
     UNKNOWN,
 )
@@ -64,6 +65,9 @@ async def test_a_link_shows_a_page_a_page_of_settings_or_a_chat(start: Starts) -
     assert settings._rows[settings.nav.currentIndex().row()].title == "Filesystem boundaries"
     await followed(app, f"assent:chat/{thread}")
     assert (app.startup._shell.page, app.models.chat.thread_id) == ("chats", thread)
+    await followed(app, "assent:help/safety")
+    await app.until(lambda: app.startup._pages.help.panel is not None, "the panel of help")
+    await app.until(app.startup._pages.help.panel.isVisible, "help beside the chat")
     assert toast(app) == ""
 
 
