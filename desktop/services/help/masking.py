@@ -11,7 +11,10 @@ from desktop.domain.text.scrub import scrub
 
 MAX_TEXT = 60_000
 """Characters of a text that goes into a report; the rest is cut before it is masked, and said."""
-_PATH = re.compile(r"(?<![\w:/.<>~])(?:/(?!/)[^\s\"'<>|:;,)\]/]+){2,}/?|\b[A-Za-z]:\\[^\s\"'<>|;,)\]]+")
+_PATH = re.compile(
+    r"(?<![\w:/.<>~])(?:/[^/\n\"'<>|:;,)\]]{1,200}(?=/))+/[^\s\"'<>|:;,)\]/]*|\b[A-Za-z]:\\[^\n\"'<>|;,)\]]+"
+)
+"""With spaces in the names of folders: better too much of a line than a piece of a name."""
 _KEPT = re.compile(r"/(?:usr|bin|sbin|lib\d*|proc|sys|dev)(?:/|$)")
 """Where every computer has the same."""
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
@@ -57,7 +60,7 @@ class ReportMask:
         for folder, instead in self._folders:
             text = re.sub(rf"{re.escape(folder)}(?=[/\\\s\"'.,:;)\]]|$)", instead, text)
         text = _URL.sub("<address>", text)
-        text = _PATH.sub(lambda match: match[0] if _KEPT.match(match[0]) else "<path>", text)
+        text = _PATH.sub(_everywhere_or_none, text)
         text = _BELOW.sub("/…", text)
         text = _NUMBERS.sub("<address>", _MAIL.sub("<address>", text))
         return self._names.sub("<name>", text) if self._names is not None else text
@@ -65,6 +68,10 @@ class ReportMask:
     def without_keys(self, text: str) -> str:
         """What a person has written, without the keys that Assent knows."""
         return self._redactor.redact_text(text)
+
+
+def _everywhere_or_none(path: re.Match[str]) -> str:
+    return path[0] if _KEPT.match(path[0]) and " " not in path[0] else "<path>"
 
 
 def _longest_first(texts: Iterable[str]) -> list[str]:
