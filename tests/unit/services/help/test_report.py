@@ -39,6 +39,7 @@ PLANTED = (
     "Acme",
     "ida@example.org",
     "https://wiki.tidepool.lan/secret-plan",
+    "https://plans.example.net/merger",
     "192.168.7.23",
     "fe80:0:0:0:1:2:3:4",
     "please fire Bob on Monday",
