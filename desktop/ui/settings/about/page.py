@@ -196,7 +196,7 @@ class TextPane(QFrame):
         self.choice = sized(Combo("Which text"), max_width=420)
         self.choice.currentIndexChanged.connect(self._chosen)
         column.addWidget(self.choice)
-        self.text = MonoView("The licence", wrap=True)
+        self.text = sized(MonoView("The licence", wrap=True), min_height=24)
         column.addWidget(self.text, 1)
         model.text_ready.connect(self._show_text)
 
