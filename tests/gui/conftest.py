@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QThreadPool
 from PySide6.QtWidgets import QApplication
 
 from desktop.ui.theme import Theme
+from tests.harness.timeouts import WAIT_MS
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -15,6 +17,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(here):
             item.add_marker(pytest.mark.qt_log_ignore("propagateSizeHints"))
+
+
+def pytest_sessionfinish() -> None:
+    """Formulas are drawn in threads of Qt: one that is at work while the interpreter ends may crash the process."""
+    pool = QThreadPool.globalInstance()
+    pool.clear()
+    pool.waitForDone(WAIT_MS)
 
 
 @pytest.fixture
