@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from devlib.packages import elf
+from devlib.packages import elf, probe
 from devlib.packages.appimage import make_appimage
 from devlib.packages.flatpak import make_flatpak
 from devlib.packages.folder import LAUNCHER, NAME, Version, lay_folder
@@ -70,6 +70,15 @@ def test_every_import_of_our_code_is_tried_also_one_by_name(imported: set[str]) 
     own = our_own(ROOT / "desktop")
     assert {"desktop", "desktop.app.main", "desktop.workers.model_host.host"} <= own
     assert not [name for name in own if name.endswith(("__main__", "__init__"))]
+
+
+def test_every_process_of_ours_is_started_from_a_finished_folder() -> None:
+    workers = ROOT / "desktop" / "workers"
+    scripts = {path.parent.name for path in workers.glob("*/__main__.py")}
+    started = {word for make in probe.hosts(0).values() for word in make()._spec.argv if word.endswith("__main__.py")}
+    assert {Path(script).parent.name for script in started} == scripts - {"js_code"}, (
+        "the sandbox has a start of its own"
+    )
 
 
 def test_a_library_that_nobody_knows_the_package_of_ends_the_build(tmp_path: Path) -> None:

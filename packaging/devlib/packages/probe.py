@@ -48,7 +48,8 @@ def _not_imported(names: list[str]) -> list[str]:
     return wrong
 
 
-def _hosts(handle: int) -> dict[str, Callable[[], ChildProcess]]:
+def hosts(handle: int) -> dict[str, Callable[[], ChildProcess]]:
+    """Each by what it is called; ``handle`` is the open file of those that read one."""
     skill = Path(model_child.__file__).parent / "python_skill" / "__main__.py"
     argv = (sys.executable, "-I", "-S", "-B", "-X", "utf8", str(skill))
     return {
@@ -58,6 +59,7 @@ def _hosts(handle: int) -> dict[str, Callable[[], ChildProcess]]:
         "keyring host": keyring_child.keyring_host,
         "file search": file_search_child.file_search,
         "web host": web_child.web_host,
+        "update host": lambda: web_child.update_host([tempfile.gettempdir()]),
         "fence host": fence_child.fence_host,
         "picture host": lambda: picture_child.picture_host(handle),
         "document host": lambda: document_child.document_host(handle),
@@ -71,7 +73,7 @@ async def _not_started() -> list[str]:
     with tempfile.TemporaryFile() as file:
         file.write(b"words\n")
         file.seek(0)
-        for name, make in _hosts(file.fileno()).items():
+        for name, make in hosts(file.fileno()).items():
             said = await _answer(make())
             if said:
                 wrong.append(f"The {name} does not start: {said}")
