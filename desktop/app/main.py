@@ -23,6 +23,7 @@ from desktop import __version__
 from desktop.app.home.folder import DATA, SOCKET, Home, home_path, open_home
 from desktop.domain.errors import HomeInUse, KnownError
 from desktop.domain.loading.lazy import lazy_module, load
+from desktop.systems import current
 
 if TYPE_CHECKING:
     import signal
@@ -241,7 +242,7 @@ def _is_of_qt(error: ImportError) -> bool:
 
 def _alone_on_a_screen() -> bool:
     terminal = sys.stderr is not None and sys.stderr.isatty()
-    screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    screen = current.MACOS or current.WINDOWS or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     return screen and not terminal and os.environ.get("QT_QPA_PLATFORM") != "offscreen"
 
 

@@ -11,8 +11,10 @@ import contextlib
 import os
 from collections.abc import Iterable
 
+from desktop.systems import current, open_flags
+
 FILE, FOLDER = 0o600, 0o700
-_FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | open_flags.CLOEXEC | open_flags.BINARY
 
 StrPath = str | os.PathLike[str]
 
@@ -143,12 +145,12 @@ def on_disk(path: StrPath) -> None:
 
 def names_on_disk(folder: StrPath) -> None:
     """The names in a folder are on the disk; nothing where a system knows no such thing. Raises OSError."""
-    if os.name == "posix":
+    if not current.WINDOWS:
         _sync(folder)
 
 
 def _sync(path: StrPath) -> None:
-    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    descriptor = os.open(path, os.O_RDWR if current.WINDOWS else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

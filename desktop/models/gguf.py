@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from desktop.domain.errors import KnownError
 from desktop.domain.servers.starting import ModelFile
+from desktop.systems import open_flags
 
 KEYS_MAX, TEXT_MAX, SHOWN_MAX = 500, 1 << 16, 120
 BESIDE_MAX = 2000
@@ -59,7 +60,7 @@ def read_model_file(path: str) -> ModelFile:
 
 def _at_once(path: str, flags: int) -> int:
     """Open it without waiting for somebody who writes, as in a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    return os.open(path, flags | open_flags.NONBLOCK)
 
 
 def _head(file: BinaryIO) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from desktop.domain.errors import KnownError
 from desktop.domain.servers.starting import PROGRAMS, STARTABLE, ModelFile, StartChoice, StartKind, StartPlan
+from desktop.systems import current
 
 USUAL_PORTS: Mapping[StartKind, int] = {"llamacpp": 8080, "ollama": 11434}
 PORTS_TRIED = 20
@@ -80,7 +81,7 @@ def _llamacpp(choice: StartChoice, program: str, port: int, note: str, file: Mod
 def is_free(port: int) -> bool:
     """Whether a server could listen there, on this computer."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tried:
-        if os.name == "posix":
+        if not current.WINDOWS:  # there it would let two programs have one port
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             tried.bind(("127.0.0.1", port))

@@ -21,6 +21,7 @@ from desktop.settings.checks import plain
 from desktop.settings.evaluate import Evaluated, Evaluation, twice_written
 from desktop.settings.spec import Problem
 from desktop.settings.text import change, parse
+from desktop.systems import open_flags
 
 Stamp = tuple[int, int, int, int]
 """inode, size, time of change: equal stamps, equal file"""
@@ -119,7 +120,7 @@ class ConfigFile:
 def read_whole(path: Path) -> bytes:
     """A file of ordinary size: a pipe would keep the start waiting, and a device has no end. Raises OSError, and
     SettingsError for what is no such file."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    handle = os.open(path, os.O_RDONLY | open_flags.NONBLOCK | open_flags.BINARY)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise SettingsError(f"{path} is no file.", next_step="Move what is there to another place.")

@@ -7,7 +7,6 @@ To add a setting, add a field. Paths may begin with ``~``; ``{home}`` in a defau
 from __future__ import annotations
 
 import functools
-import sys
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from desktop.settings.groups.tools import ENVIRONMENT_WINDOWS, ToolSettings
 from desktop.settings.groups.updates import UpdateSettings
 from desktop.settings.groups.web import WebSettings
 from desktop.settings.spec import Setting, build, flat, settings_of
+from desktop.systems import current
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ def _here(item: Setting, home: str) -> Any:
     """The default on this system with this home."""
     value = item.default
     if item.key == "security.denied_paths":
-        value = value + DENIED_HERE.get(sys.platform, ())
-    if item.key == "tools.env_allowlist" and sys.platform == "win32":
+        value = value + DENIED_HERE.get(current.PLATFORM, ())
+    if item.key == "tools.env_allowlist" and current.WINDOWS:
         value = value + ENVIRONMENT_WINDOWS
     if isinstance(value, tuple):
         return tuple(v.replace("{home}", home) if isinstance(v, str) else v for v in value)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from desktop.domain.approval.audit_chain import FIRST, ChainEnd, Damage, digest, link
 from desktop.store.audit_rows import break_line
+from desktop.systems import file_lock, open_flags
 
 _log = logging.getLogger(__name__)
 SIZE = 86
@@ -63,8 +64,9 @@ class HeadFile:
         """The first time on the disk too, so that the file is there from then on. Raises OSError."""
         opened = self._file is None
         if self._file is None:
-            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        os.pwrite(self._file, b"%020d %s\n" % (head.number, head.link.encode()), 0)
+            flags = open_flags.CLOEXEC | open_flags.NOFOLLOW | open_flags.BINARY
+            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | flags, 0o600)
+        file_lock.write_at(self._file, b"%020d %s\n" % (head.number, head.link.encode()), 0)
         if opened:
             os.ftruncate(self._file, SIZE)
             os.fsync(self._file)

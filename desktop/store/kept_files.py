@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from desktop.domain.errors import StoreError
 from desktop.domain.loading.lazy import lazy_module
 from desktop.files import private
+from desktop.systems import disk
 
 if TYPE_CHECKING:
     import gzip
@@ -52,8 +53,7 @@ class KeptFiles:
 
     def settle(self) -> None:
         """Have all that was kept without ``lasting`` on the disk."""
-        if hasattr(os, "sync"):
-            os.sync()
+        disk.sync_all()
 
     def open(self, digest: str) -> BinaryIO:
         """A content, to be read once. Raises StoreError where it is not kept any more."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.files.private import make_folder, mode_of, write_whole
+from desktop.systems import open_flags
 
 ABSENT = "absent"
 """The stamp of a file that does not exist."""
@@ -64,7 +65,7 @@ class PersonFile:
     def _bytes(self) -> bytes | None:
         name = self.path.name
         try:
-            handle = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not hold us
+            handle = os.open(self.path, os.O_RDONLY | open_flags.NONBLOCK)  # a pipe must not hold us
             with os.fdopen(handle, "rb") as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     raise CannotSaveTools(f"{name} is no file.", next_step="Move what is there to another place.")

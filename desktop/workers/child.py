@@ -11,6 +11,7 @@ from typing import Any
 
 from desktop.domain.processes import ChildHealth, ChildState
 from desktop.domain.text.scrub import scrub
+from desktop.systems import processes
 from desktop.workers.calls import CallStream
 from desktop.workers.link import Link, died
 
@@ -255,6 +256,6 @@ class ChildProcess:
             stderr=pipe,
             env=dict(self._spec.environment),
             cwd=self._spec.folder,
-            start_new_session=True,
             pass_fds=self._spec.handles,
+            **processes.APART,
         )

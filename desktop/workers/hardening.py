@@ -3,23 +3,16 @@ person; one that reads what strangers send takes only so much of the machine's m
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import ctypes
 import importlib.util
 import os
-import selectors
-import signal
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
+from desktop.systems import current, limits
 
 PR_SET_DUMPABLE = 4
 _WITH_NETWORK = (
@@ -41,35 +34,28 @@ THREADS_END_S = 3.0
 def harden() -> None:
     """No core dumps, and on Linux neither memory nor environment can be read through /proc or a debugger, except by
     root. What a system does not have is passed over: nothing else depends on it."""
-    if resource is not None:
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":
+    with contextlib.suppress(ValueError, OSError):
+        limits.no_core_files(for_good=True)
+    if current.LINUX:
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def bound_memory(most: int) -> None:
     """So many bytes of memory for this process, or less where it had less; beyond it fails by itself. POSIX only."""
-    if resource is not None:
-        with contextlib.suppress(ValueError, OSError):
-            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-            soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    with contextlib.suppress(ValueError, OSError):
+        limits.bound_memory(most)
 
 
 @contextlib.contextmanager
 def bound_time(seconds: int) -> Iterator[None]:
     """The process ends if this takes so much of the processor: nothing that it is given to read keeps it busy for
     ever. POSIX only."""
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    limits.watch(seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        limits.watch(0)
 
 
 def shut_in(
@@ -83,9 +69,8 @@ def shut_in(
 
     ``reading``: the filter that takes the place of ``program`` where Landlock holds the process to some folders, and
     these, whose files can be read then; whether they can."""
-    if resource is not None:
-        for name in bounds:
-            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (0, 0))
+    for name in bounds:
+        limits.bound(name, 0)
     if not launcher:
         return True
     _stands_alone()
@@ -133,10 +118,3 @@ def _stands_alone() -> None:
         if time.monotonic() > until:
             raise OSError("another thread runs, which would not be shut in")
         time.sleep(0.005)
-
-
-def polling() -> asyncio.AbstractEventLoop:
-    """A loop that waits by ``poll``: of all ways of waiting the one that the filter lets through."""
-    if not hasattr(selectors, "PollSelector"):  # pragma: no cover - Windows
-        return asyncio.new_event_loop()
-    return asyncio.SelectorEventLoop(selectors.PollSelector())

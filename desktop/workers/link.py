@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -13,6 +12,7 @@ from typing import Any
 
 from desktop.domain.errors import ChildDied, ProtocolViolation
 from desktop.domain.processes import ChildRefused
+from desktop.systems import processes
 from desktop.workers import frames
 from desktop.workers.calls import SLICE_SECONDS, CallStream
 
@@ -205,13 +205,10 @@ class Link:
         if self.process.stdin is not None:
             self.process.stdin.close()
 
-    def _kill_group(self, number: int = 9) -> None:
+    def _kill_group(self, number: int = processes.KILL) -> None:
         """Signal the child and everything it started that stayed in its group."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if os.name == "posix":
-                os.killpg(self.process.pid, number)
-            else:  # pragma: no cover - Windows has no process groups of this kind
-                self.process.kill()
+            processes.signal_all(self.process.pid, number)
 
     def terminate(self) -> None:
         """The polite signal, to the whole group."""

@@ -8,17 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 
 from desktop.domain.loading.lazy_dataclass import dataclass
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
+from desktop.systems import limits, processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +62,10 @@ class StdioProcess:
             stdin=pipe,
             stdout=pipe,
             stderr=pipe,
-            start_new_session=os.name == "posix",
             limit=self._limits.message,
+            **processes.APART,
         )
-        _unbounded(self._process.pid)
+        limits.free_memory_of(self._process.pid)
         self._listening = asyncio.ensure_future(self._listen(self._process))
 
     async def line(self) -> bytes:
@@ -107,13 +101,13 @@ class StdioProcess:
         try:
             for tell, wait in ((False, first), (True, self._limits.kill)):
                 if tell:
-                    _signal(process.pid, getattr(signal, "SIGUSR1", signal.SIGTERM))
+                    _signal(process.pid, processes.TELL)
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(wait):
                         await process.wait()
                     break
         finally:
-            _signal(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM), group=True)
+            _signal(process.pid, processes.KILL, group=True)
             drained.cancel()
             if self._listening is not None:
                 await _heard_out(self._listening)
@@ -167,15 +161,4 @@ async def _heard_out(listening: asyncio.Task[None]) -> None:
 
 def _signal(process: int, number: int, *, group: bool = False) -> None:
     with contextlib.suppress(OSError):
-        if os.name == "posix" and group:
-            os.killpg(process, number)
-        else:
-            os.kill(process, number)
-
-
-def _unbounded(process: int) -> None:
-    """Our own limit of memory is not the program's. Linux only; elsewhere it has ours."""
-    if resource is not None and hasattr(resource, "prlimit"):
-        with contextlib.suppress(OSError, ValueError):
-            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-            resource.prlimit(process, resource.RLIMIT_DATA, (hard, hard))
+        (processes.signal_all if group else processes.signal_one)(process, number)

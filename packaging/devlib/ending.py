@@ -75,7 +75,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     """Ends the leader of a session and all that it has started, also what leads a session of its own."""
     if process.poll() is not None:
         return
-    if os.name != "posix":
+    if sys.platform == "win32":
         process.kill()
         return
     os.killpg(process.pid, signal.SIGSTOP)  # while it is looked through, it starts nothing more

@@ -119,6 +119,8 @@ def _install(missing: dict[str, str], *, may_use_sudo: bool) -> None:
 
 
 def _privilege(may_use_sudo: bool) -> list[str] | None:
+    if sys.platform == "win32":
+        return None
     if os.geteuid() == 0:
         return []
     return ["sudo"] if may_use_sudo and shutil.which("sudo") else None

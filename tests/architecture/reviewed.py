@@ -88,7 +88,19 @@ LATE_IMPORTS: dict[str, str] = {
     "desktop/workers/model_host/clouds.py": "botocore, in a thread, to sign with an access key (90 ms, 11 MB)",
     "desktop/workers/model_host/library.py": "litellm and openai take 5 s, and their types as long for mypy",
     "desktop/workers/model_host/mends.py": "parts of litellm, which take seconds, put right once it is loaded",
-    "desktop/workers/python_skill/host.py": "resource does not exist on Windows",
+}
+
+# Files outside ``desktop/systems`` that ask which system this is, or use what one does not have.
+CHOOSERS: dict[str, str] = {
+    "desktop/app/loop/descriptors.py": "chooses what the loop waits with",
+    "desktop/safety/boundary/reach_probe.py": "a script that stands alone: none of our modules are there",
+    "desktop/safety/confinement/machine.py": "looks for what a system can confine with",
+    "desktop/safety/confinement/shut_in.py": "chooses what workers shut themselves in with",
+    "desktop/safety/confinement/trees.py": "chooses what holds and ends a process with all it started",
+    "desktop/safety/confinement/walls.py": "chooses what confines",
+    "desktop/safety/outcomes/here.py": "chooses whether commands can have copies of folders",
+    "desktop/workers/acp_host/bridge.py": "a script that stands alone: none of our modules are there",
+    "desktop/workers/js_code/__main__.py": "a script that stands alone: none of our modules are there",
 }
 
 # Files that say the name of a built-in tool, or a word that is spelled alike.

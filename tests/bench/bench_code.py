@@ -13,7 +13,7 @@ from typing import Any
 from desktop.domain.code import CodeCall, CodeLimits
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.bench.processes import pss_mb
 from tests.bench.registry import Figure, bench

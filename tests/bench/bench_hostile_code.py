@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from desktop.domain.code import CodeLimits
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.bench.application import in_app_loop
 from tests.bench.bench_skill_page import Blocks

@@ -16,8 +16,8 @@ import pytest
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec, SafetySettings
 from desktop.safety.boundary.policy import BoundaryPolicy
-from desktop.safety.confinement.landlock import PORTS_ABI
 from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.reports import PORTS_ABI
 from desktop.safety.confinement.select import Kind, Machine, SystemConfinement
 from tests.harness.services import running_x_server
 

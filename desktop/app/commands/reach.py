@@ -20,6 +20,7 @@ from desktop.app.home.folder import DATA, SOCKET, open_home
 from desktop.app.wiring.services import Services
 from desktop.domain.errors import HomeInUse, KnownError
 from desktop.supervision.tasks import TaskOwner
+from desktop.systems import local_lines
 
 PATIENCE_S = 30.0
 """Seconds for an Assent that starts, ends, or takes the home over from another."""
@@ -124,7 +125,7 @@ class HomeReach:
         self._give_up.clear()
         self._own = self._tasks.spawn(self._have_home(ready), "door: a runtime of our own")
         door = await ready
-        ours, theirs = socket.socketpair(socket.AF_UNIX)
+        ours, theirs = socket.socketpair()
         self._tasks.spawn(self._let_in(door, theirs), "door: ourselves")
         return await greet(ours, self._hello())
 
@@ -151,7 +152,7 @@ class HomeReach:
 
     @staticmethod
     async def _let_in(door: Door, line: socket.socket) -> None:
-        reader, writer = await asyncio.open_unix_connection(sock=line)
+        reader, writer = await local_lines.streams(line)
         await door.receive(reader, writer)
 
 

@@ -21,6 +21,7 @@ from desktop.app.desktop.identity import APP_ID
 from desktop.app.desktop.session_bus import bus_address, socket_of
 from desktop.app.home.instance import is_token
 from desktop.presenter.events.bridge import Bridge
+from desktop.systems import local_lines
 
 SERVICE, PLACE = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
 NOTES = DBusAddress(PLACE, bus_name=SERVICE, interface=SERVICE)
@@ -170,7 +171,7 @@ async def _opened() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     place = socket_of(bus_address())
     if not place:
         raise OSError("there is no session bus")
-    reader, writer = await asyncio.open_unix_connection(place)
+    reader, writer = await local_lines.streams(await local_lines.reach(place))
     try:
         greeting = Authenticator()
         for line in greeting:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import socket
 import subprocess
 import uuid
 from collections.abc import Callable, Mapping
@@ -22,6 +21,7 @@ from PySide6.QtDBus import QDBusConnection, QDBusMessage, QDBusPendingCallWatche
 
 from desktop.app.desktop.session_bus import bus_address, socket_of
 from desktop.presenter.events.bridge import Bridge
+from desktop.systems import local_lines
 
 SERVICE, PLACE = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
 INTERFACE = "org.freedesktop.portal.Settings"
@@ -115,10 +115,8 @@ def _speaks(address: str) -> bool:
     if not name:
         return False
     try:
-        with socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(TIMEOUT)
-            line.connect(name)
-            line.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
+        with local_lines.connect(name, TIMEOUT) as line:
+            line.sendall(b"\0AUTH EXTERNAL " + str(local_lines.own_user()).encode().hex().encode() + b"\r\n")
             return bool(line.recv(2))
     except OSError:
         return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from desktop import __version__
 from desktop.app.door import wire
 from desktop.app.door.peer import Peer
 from desktop.domain.errors import KnownError
+from desktop.systems import local_lines
 
 OPEN = b"door\n"
 """The line that begins a connection of this kind."""
@@ -23,12 +23,9 @@ NOBODY, NO_ANSWER = "app.not_running", "app.no_answer"
 async def connect(address: Path, hello: Mapping[str, Any]) -> tuple[Peer, Mapping[str, Any]]:
     """A connection with whoever has the home, and its greeting; the caller awaits ``serve``. ``hello`` has ``kind`` and
     ``name``. Raises KnownError: ``app.not_running`` where nobody listens, or why it may not come in."""
-    line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    line.setblocking(False)
     try:
-        await asyncio.get_running_loop().sock_connect(line, os.fspath(address))
+        line = await local_lines.reach(address)
     except OSError as error:
-        line.close()
         raise KnownError(
             "Assent does not run with this home.", next_step="Start it, or name its home: --home DIR.", code=NOBODY
         ) from error
@@ -37,7 +34,7 @@ async def connect(address: Path, hello: Mapping[str, Any]) -> tuple[Peer, Mappin
 
 async def greet(line: socket.socket, hello: Mapping[str, Any], first: bytes = b"") -> tuple[Peer, Mapping[str, Any]]:
     """The same over a socket that is connected already."""
-    reader, writer = await asyncio.open_unix_connection(sock=line)
+    reader, writer = await local_lines.streams(line)
     peer = Peer(reader, writer, "Assent")
     writer.write(first)
     try:

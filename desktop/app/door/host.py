@@ -5,10 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
-import socket
-import struct
-import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -19,6 +15,7 @@ from desktop.app.door.peer import Peer
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.text.words import plain_line
+from desktop.systems import local_lines
 
 GUESTS_MAX = 16
 HELLO_S = 10.0
@@ -99,8 +96,8 @@ class Door:
 
     async def receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One program, from its greeting to its end. Raises nothing but CancelledError."""
-        pid, uid = credentials(writer.get_extra_info("socket"))
-        if uid is not None and uid != os.getuid():
+        pid, uid = local_lines.other_end(writer.get_extra_info("socket"))
+        if uid is not None and uid != local_lines.own_user():
             logger.warning("a process of user %d wanted to come in and was sent away", uid)
             writer.close()
             return
@@ -179,15 +176,3 @@ class Door:
     def _tell(self) -> None:
         for changed in tuple(self._listeners):
             changed()
-
-
-def credentials(line: socket.socket) -> tuple[int, int | None]:
-    """(process, user) at the other end as the system says; (0, None) where it does not say. Then the mode of the socket
-    alone keeps others out."""
-    if sys.platform == "linux":
-        pid, uid, _ = struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
-        return pid, uid
-    if sys.platform == "darwin":  # pragma: no cover - LOCAL_PEERCRED and LOCAL_PEERPID of sys/un.h
-        _, uid = struct.unpack_from("2I", line.getsockopt(0, 1, 76))
-        return struct.unpack("i", line.getsockopt(0, 2, 4))[0], uid
-    return 0, None  # pragma: no cover

@@ -22,6 +22,7 @@ from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInst
 from desktop import __version__
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy import lazy_module
+from desktop.systems import current
 
 if TYPE_CHECKING:
     from desktop.safety.secrets import redaction as secrets_redaction
@@ -223,14 +224,8 @@ def _heading(where: str) -> str:
     return (
         f"Assent {__version__} crash report\n"
         f"at {time.strftime('%Y-%m-%d %H:%M:%S %z')}, in {where}\n"
-        f"Python {sys.version.split()[0]}, Qt {qVersion()}, {_system()}\n"
+        f"Python {sys.version.split()[0]}, Qt {qVersion()}, {current.system_words()}\n"
     )
-
-
-def _system() -> str:
-    """Kernel and machine, without the computer's name."""
-    found = os.uname()
-    return f"{found.sysname} {found.release} {found.machine}"
 
 
 def _private(path: str, flags: int) -> int:

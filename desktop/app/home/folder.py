@@ -6,7 +6,6 @@ Imported before the first paint: nothing heavy here. Blocks for well under a mil
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import time
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from desktop.app.home.owners import other_owner, owner_for_root
 from desktop.domain.errors import HomeInUse, HomeNotWritable
+from desktop.systems import file_lock
 
 FOLDERS = ("data", "logs", "skills", "agents", "workspace")
 DEFAULT = "~/.agent"
@@ -104,7 +104,7 @@ def _take_lock(path: Path) -> int:
     try:
         while not _is_mine(lock):
             pass
-        os.pwrite(lock, f"{os.getpid():<{LOCK_WIDTH}}\n".encode("ascii"), 0)
+        file_lock.write_at(lock, f"{os.getpid():<{LOCK_WIDTH}}\n".encode("ascii"), 0)
     except BlockingIOError as error:
         os.close(lock)
         raise _in_use(path, holder(path)) from error
@@ -117,17 +117,11 @@ def _take_lock(path: Path) -> int:
 def _is_mine(lock: int) -> bool:
     """Take the lock. False: try again, for only who asks about it has it, for an instant. Raises BlockingIOError."""
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file_lock.take(lock)
     except BlockingIOError:
-        _ask(lock)
+        file_lock.ask(lock)
         return False
     return True
-
-
-def _ask(lock: int) -> None:
-    """Raises BlockingIOError when a process has the home; who else asks at the same time is in nobody's way."""
-    fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    fcntl.flock(lock, fcntl.LOCK_UN)
 
 
 def holder(path: Path) -> int:
@@ -137,10 +131,10 @@ def holder(path: Path) -> int:
         with open(path / DATA / "lock", encoding="latin-1") as file:
             found = int(file.read(LOCK_WIDTH))
             try:
-                _ask(file.fileno())
+                file_lock.ask(file.fileno())
             except BlockingIOError:
                 time.sleep(SAYS_SO_S)  # one that has just come still has the number of the last one there
-                found = int(os.pread(file.fileno(), LOCK_WIDTH, 0))
+                found = int(file_lock.read_at(file.fileno(), LOCK_WIDTH, 0))
                 os.kill(found, 0)
                 return found
     except PermissionError:

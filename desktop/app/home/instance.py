@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
 import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from desktop.domain.errors import KnownError
 from desktop.domain.text.links import harmless
+from desktop.systems import local_lines
 
 ASK, ANSWER = b"raise\n", b"ok\n"
 YIELD = b"yield\n"
@@ -36,9 +36,6 @@ TIMEOUT = 1.0
 """Seconds for either side; a peer that dawdles is dropped."""
 
 RETRY_S = 0.1
-
-LONGEST_ADDRESS = 100
-"""Bytes that the system allows a socket's path, with a little to spare. A home deeper than that goes without."""
 
 logger = logging.getLogger(__name__)
 
@@ -120,17 +117,12 @@ def send_message(address: Path, to: str, text: str, is_starting: Callable[[], bo
 def _connected(address: Path, is_starting: Callable[[], bool], until: float) -> socket.socket:
     """Connect to the Assent that has the home. Raises OSError where nobody listens."""
     while True:
-        peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            peer.settimeout(SEND_TIMEOUT)
-            peer.connect(os.fspath(address))
+            return local_lines.connect(address, SEND_TIMEOUT)
         except OSError:
-            peer.close()
             if time.monotonic() > until or not is_starting():
                 raise
             time.sleep(RETRY_S)
-        else:
-            return peer
 
 
 Post = Callable[[str, str], Awaitable[None]]
@@ -166,13 +158,11 @@ class InstanceServer:
 
     async def start(self) -> None:
         """Listen for other starts; the app works without a socket, too."""
-        if len(os.fsencode(self._address)) > LONGEST_ADDRESS:
+        if local_lines.is_too_long(self._address):  # a home deeper than that goes without
             logger.info("the home's path is too long for a socket")
             return
         try:
-            self._address.unlink(missing_ok=True)
-            self._server = await asyncio.start_unix_server(self._answer, self._address, limit=LONGEST)
-            self._address.chmod(0o600)
+            self._server = await local_lines.listen(self._address, self._answer, LONGEST)
         except OSError as error:
             logger.info("no socket for a second start: %s", error)
 

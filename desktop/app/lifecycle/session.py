@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable
@@ -27,9 +26,8 @@ from desktop.app.lifecycle.sent_events import sent_events_refused
 from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.errors import AssentError, BugError
 from desktop.presenter.events.bridge import Bridge
+from desktop.systems import ending_signals
 from desktop.ui.shell.tray import bring_to_front
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 AGAIN = 75
 """What ``run`` returns when the app is to be started again at once."""
@@ -95,8 +93,7 @@ class Session:
 
     async def life(self, measure: Measure | None, link: str = "") -> int:
         """From the wiring to the end; returns the exit code."""
-        for number in SIGNALS:
-            self._loop.add_signal_handler(number, self.quit)
+        ending_signals.hear(self._loop, self.quit)
         if not self._window.isVisible():  # closed while only its frame was there; from ``build`` on it asks first
             return 0
         app = App()
@@ -162,21 +159,10 @@ def run(
             return _until_over(loop, life, session)
     finally:
         window.hide()
-        _ignore_signals(loop)
+        ending_signals.ignore(loop)
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
         logs.stop()
-
-
-def _ignore_signals(loop: AssentEventLoop) -> None:
-    """From the loop's handlers to none, with no moment between in which a signal would end the process half-way."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    try:
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_IGN)
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
 
 def _until_over(loop: AssentEventLoop, life: asyncio.Future[int], session: Session) -> int:

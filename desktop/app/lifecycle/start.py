@@ -15,11 +15,6 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
-
 from PySide6 import __version__ as pyside_version
 from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Signal, qVersion
 from PySide6.QtWidgets import QApplication
@@ -29,9 +24,10 @@ from desktop.app.desktop.identity import APP_ID
 from desktop.app.home.crash import CrashReporter, qt_logger
 from desktop.app.home.folder import Home
 from desktop.app.lifecycle.beginning import Beginning, Refuse
-from desktop.app.lifecycle.window_watch import WindowWatch, pss_kb, since_process_start_ms
+from desktop.app.lifecycle.window_watch import WindowWatch
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy import lazy_module, load
+from desktop.systems import limits, own_process
 
 if TYPE_CHECKING:
     from desktop.app.lifecycle import again, session
@@ -70,9 +66,7 @@ def start(home: Home, options: argparse.Namespace, wiring: str, refuse: Refuse) 
 
 def _no_core_files() -> None:
     """A core file of this process would hold keys. The limit can be raised again by what tools start."""
-    if resource is not None:
-        _, hard = resource.getrlimit(resource.RLIMIT_CORE)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+    limits.no_core_files()
 
 
 def _live(
@@ -90,7 +84,7 @@ def _live(
     Loading(_load_session).wait()
 
     def report() -> None:
-        _say(json.dumps({**painted, "idle_pss_kb": pss_kb()}))
+        _say(json.dumps({**painted, "idle_pss_kb": own_process.pss_kb()}))
 
     measure = session.Measure(options.settle, report) if options.exit_after_paint else None
     link = links.harmless(options.link) if options.link else ""
@@ -154,7 +148,11 @@ def _load_session() -> None:
 def _painted(watch: WindowWatch) -> dict[str, float | int]:
     """``painted_ns`` is of ``time.monotonic_ns``, for whoever started this process and measures it exactly."""
     at = watch.painted_at_ns
-    return {"first_paint_ms": round(since_process_start_ms(at), 1), "painted_ns": at, "pss_kb": pss_kb()}
+    return {
+        "first_paint_ms": round(own_process.since_start_ms(at), 1),
+        "painted_ns": at,
+        "pss_kb": own_process.pss_kb(),
+    }
 
 
 def _failed(crashes: CrashReporter, error: Exception) -> int:

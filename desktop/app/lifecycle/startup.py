@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from desktop.domain.models import ModelRef
 from desktop.presenter.approvals.activity_words import BROKEN
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.shell.window import ShellViewModel
+from desktop.systems import current
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.theme import Theme
 
@@ -198,7 +198,7 @@ class Startup(QObject):
 
     async def _join_desktop(self) -> None:
         """Less motion where the desktop asks for it, and its notifications; only Linux has a bus to ask."""
-        if sys.platform == "linux":
+        if current.LINUX:
             self._window.notifier.speak_through(LazyNotes(self._bridge, self))
             await self._load(reduced_motion)
             motion = reduced_motion.SystemReducedMotion(self._bridge, self)

@@ -1,76 +1,12 @@
-"""Descriptors on the loop: sockets and pipes through Qt's notifiers, children through pidfds where there are any."""
+"""What waits for sockets, pipes and children on the loop of this system."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import os
 import sys
-from asyncio import unix_events
-from collections.abc import Callable
-from typing import Any
 
-import qasync
+if sys.platform == "win32":
+    from desktop.app.loop.descriptors_windows import WindowsDescriptors as Descriptors
+else:
+    from desktop.app.loop.descriptors_posix import PosixDescriptors as Descriptors
 
-from desktop.app.loop.readiness import READ, WRITE, WatchTable
-
-PIDFD = sys.version_info < (3, 12) and hasattr(os, "pidfd_open")
-"""From 3.12 on asyncio watches children through pidfds itself; before, it spends a thread on each."""
-
-
-class Descriptors(qasync.QEventLoop):  # type: ignore[misc]
-    """What asyncio's selector does, done by Qt."""
-
-    def _make_watch_tables(self) -> None:
-        self._readers = WatchTable(self, READ)
-        self._writers = WatchTable(self, WRITE)
-
-    def _add_reader(self, fd: Any, callback: Callable[..., Any], *args: Any) -> asyncio.Handle:
-        self._check_closed()
-        handle = asyncio.Handle(callback, args, self, None)
-        self._readers.add(fd, handle)
-        return handle
-
-    def _remove_reader(self, fd: Any) -> bool:
-        return self._readers.remove(fd)
-
-    def _add_writer(self, fd: Any, callback: Callable[..., Any], *args: Any) -> asyncio.Handle:
-        self._check_closed()
-        handle = asyncio.Handle(callback, args, self, None)
-        self._writers.add(fd, handle)
-        return handle
-
-    def _remove_writer(self, fd: Any) -> bool:
-        return self._writers.remove(fd)
-
-    async def _make_subprocess_transport(self, protocol: Any, args: Any, shell: Any, *rest: Any, **kwargs: Any) -> Any:
-        if not PIDFD:
-            return await super()._make_subprocess_transport(protocol, args, shell, *rest, **kwargs)
-        waiter = self.create_future()
-        transport = unix_events._UnixSubprocessTransport(  # type: ignore[attr-defined]
-            self, protocol, args, shell, *rest, waiter=waiter, **kwargs
-        )
-        self._watch_child(transport)
-        try:
-            await waiter
-        except BaseException:
-            transport.close()
-            await transport._wait()
-            raise
-        return transport
-
-    def _watch_child(self, transport: Any) -> None:
-        pid: int = transport.get_pid()
-        pidfd = os.pidfd_open(pid)
-
-        def ended() -> None:
-            self._remove_reader(pidfd)
-            os.close(pidfd)
-            status = None
-            with contextlib.suppress(ChildProcessError):  # someone else has waited for it: its status is lost
-                status = os.waitpid(pid, 0)[1]
-            returncode = 255 if status is None else os.waitstatus_to_exitcode(status)
-            # One round later, so that what the pipes still hold is read first (as asyncio's own watchers do).
-            self.call_soon(self.call_soon, transport._process_exited, returncode)
-
-        self._add_reader(pidfd, ended)
+__all__ = ["Descriptors"]

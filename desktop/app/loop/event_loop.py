@@ -3,7 +3,7 @@
 Stock qasync makes a Qt timer for every callback. Here callbacks wait in one deque that one zero timer drains for at
 most ``BUDGET`` seconds a time, and deadlines wait in one heap behind one precise timer. What qasync leaves out of
 asyncio's contract (hooks of async generators, context of callbacks, handlers of exceptions, threads by name) is
-asyncio's own again. It is a ``qasync.QEventLoop``; POSIX only.
+asyncio's own again. It is a ``qasync.QEventLoop``.
 """
 
 from __future__ import annotations
@@ -76,11 +76,13 @@ class AssentEventLoop(Deadlines, Descriptors):
             self._thread_id = threading.get_ident()
             sys.set_asyncgen_hooks(firstiter=self._asyncgen_firstiter_hook, finalizer=self._asyncgen_finalizer_hook)
             asyncio._set_running_loop(self)
+            self._before_run_forever()  # qasync's: on Windows its thread begins to wait
             self._set_deadline()
             if self._ready or self._stopping:
                 self._arm()
             self._application.exec()
         finally:
+            self._after_run_forever()
             self._halt()
             sys.set_asyncgen_hooks(*hooks)
         raised, self._raised = self._raised, None
@@ -111,8 +113,7 @@ class AssentEventLoop(Deadlines, Descriptors):
             super().close()
             return
         super().close()
-        self._readers.clear()
-        self._writers.clear()
+        self._clear_watch_tables()
         self._zero.stop()
         self._deadline.stop()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,15 +18,14 @@ from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.boundary.searching import BoundarySearch
 from desktop.safety.boundary.session_grants import SessionGrants
 from desktop.safety.changes.apply import JournaledApplier
-from desktop.safety.confinement import launcher
-from desktop.safety.confinement.code_profile import code_sandbox_profile, drawing_profile
 from desktop.safety.confinement.environment import AllowlistEnvironment
-from desktop.safety.confinement.memory import limit_of
+from desktop.safety.confinement.memory_limit import limit_of
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.program_cache import FOLDER as CACHES
 from desktop.safety.confinement.select import SystemConfinement
-from desktop.safety.outcomes.copies import FOLDER as COPIES
-from desktop.safety.outcomes.copies import Copies
+from desktop.safety.confinement.shut_in import code_sandbox_profile, drawing_profile, launcher_file
+from desktop.safety.outcomes.here import FOLDER as COPIES
+from desktop.safety.outcomes.here import Copies
 from desktop.safety.secrets.key_files import holds_keys
 from desktop.safety.shell.lazy import LazyShellReader
 from desktop.services.changes.reads import ReadsKeeper
@@ -210,8 +208,7 @@ def add_web(
 ) -> WebServices:
     """The tools that read pages and search; a search is offered while a service for it is connected."""
     proxies = proxies_of(os.environ)
-    confined = launcher.__file__ if sys.platform == "linux" else ""
-    web = web_host(launcher=confined, secrets=keys.redactor.values)
+    web = web_host(launcher=launcher_file, secrets=keys.redactor.values)
     tools.register(WebFetch(web, safety, proxies))
     searches = SearchServices(
         web, keys.secrets, lambda: settings.current.web.search, lambda: settings.current.tools.own_hosts

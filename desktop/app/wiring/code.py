@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from desktop.pipeline.skill_context import Context
     from desktop.pipeline.skills import js_worker as skills_js_worker
     from desktop.pipeline.skills.run import CodeWorker
-    from desktop.safety.confinement import code_profile as confinement_code_profile
+    from desktop.safety.confinement import shut_in as confinement_shut_in
     from desktop.workers.js_code import engine as js_code_engine
     from desktop.workers.js_code import process as js_code_process
     from desktop.workers.js_code.process import WorkerSpec
 else:
     skills_js_worker = lazy_module("desktop.pipeline.skills.js_worker")
-    confinement_code_profile = lazy_module("desktop.safety.confinement.code_profile")
+    confinement_shut_in = lazy_module("desktop.safety.confinement.shut_in")
     js_code_engine = lazy_module("desktop.workers.js_code.engine")
     js_code_process = lazy_module("desktop.workers.js_code.process")
 
@@ -62,7 +62,7 @@ class CodeSandbox:
         """What a worker is started with, in an empty folder. Blocks."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="assent-code-")
-        return js_code_process.WorkerSpec(self._folder.name, *confinement_code_profile.code_sandbox_profile())
+        return js_code_process.WorkerSpec(self._folder.name, *confinement_shut_in.code_sandbox_profile())
 
     async def close(self) -> None:
         """End the workers and remove the folder."""

@@ -49,7 +49,7 @@ from desktop.pipeline.pipeline import CallSettings, Pipeline
 from desktop.pipeline.recovery.journal import call_journal, logged
 from desktop.safety.boundary.choosing import judged_folder
 from desktop.safety.boundary.session_grants import SessionGrants
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.shut_in import code_sandbox_profile
 from desktop.safety.permission.audit import RedactedLog
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.model_filter import MaskedModel

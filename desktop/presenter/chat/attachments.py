@@ -14,6 +14,7 @@ from desktop.domain.errors import KnownError
 from desktop.domain.files.documents import looks_like_document
 from desktop.domain.files.pictures import HEAD, PictureOpener, PictureRefused, picture_kind
 from desktop.domain.messages import Block, FileBlock, ImageBlock
+from desktop.systems import open_flags
 
 TEXT_LIMIT = 5_000_000
 """Largest text file that travels with a message, in bytes."""
@@ -80,7 +81,7 @@ def opened_file(path: str) -> BinaryIO:
     """A regular file, open for reading. Raises AttachmentRefused."""
     name = Path(path).name or path
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        handle = os.open(path, os.O_RDONLY | open_flags.NONBLOCK | open_flags.CLOEXEC)
     except OSError as error:
         raise AttachmentRefused(f"“{name}” cannot be read: {error.strerror}.") from error
     info = os.fstat(handle)

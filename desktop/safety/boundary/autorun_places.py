@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from functools import lru_cache
 
 from desktop.domain.loading.lazy_pattern import lazy_pattern
 from desktop.safety.boundary import paths
+from desktop.systems import current
 
 _GIT = "files in .git can run code when git is used"
 _START = "this file is run or read at login or by other programs"
@@ -89,7 +89,6 @@ _DATA_OF_GIT = lazy_pattern(
 _HOOKS_PATH = lazy_pattern(r"^\s*hookspath\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)
 _AT_HOME = ("bin/", ".local/bin/", ".local/lib/")
 _MAXIMUM = 64_000
-_PLATFORM: str = sys.platform
 
 
 def runs_later(path: str, workspace: str, home: str) -> str:
@@ -144,7 +143,7 @@ def makes_a_repository(path: str) -> str:
     alone. Blocks for a moment."""
     folder, name = os.path.split(path)
     settings = name.casefold() in ("config", "config.worktree", "commondir")
-    named = name if _PLATFORM == "linux" else name.upper()  # "head" is a usual name of folders
+    named = name if current.LINUX else name.upper()  # "head" is a usual name of folders
     is_one = os.path.lexists(os.path.join(folder, "HEAD")) if settings else named == "HEAD"
     return "git takes a folder with this file for a repository, and runs what its settings say" if is_one else ""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-import sys
 from functools import lru_cache
 
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.paths import Identity
+from desktop.systems import current
 
 _UNPLAIN = re.compile(r"//|/\.\.?(?:/|\Z)")
 _PLAIN = re.compile(r"(?:\.?[\w+@%,=:\-][\w.+@%,=:\-]*/)*\.?[\w+@%,=:\-][\w.+@%,=:\-]*", re.ASCII)
@@ -22,7 +22,6 @@ MAX_NAMES = 100
 _REMEMBERED = 200
 """Characters of the longest text whose absolute path is remembered."""
 _UNSEEN = object()
-_PLATFORM: str = sys.platform
 
 
 class StatCache:
@@ -66,7 +65,7 @@ class StatCache:
         whole = self._bases.get(base)
         if whole is None:
             whole = base.startswith("/") and base != "/" and _UNPLAIN.search(f"{base}/") is None
-            whole = self._bases[base] = _PLATFORM == "linux" and whole
+            whole = self._bases[base] = current.LINUX and whole
         if not whole or len(path) > paths.MAX_PATH_TEXT or _PLAIN.fullmatch(path) is None:
             return ""
         full = f"{base}/{path}"
@@ -121,7 +120,7 @@ def _written(path: str, base: str, home: str) -> str:  # noqa: ARG001 - what ``~
     """The path made absolute by text alone, for entries of the lists, which are the same each time."""
     full = paths.absolute(path, base)
     bare = full.rstrip("/")
-    plain = _PLATFORM == "linux" and not StatCache.is_deep(bare) and not _UNPLAIN.search(full)
+    plain = current.LINUX and not StatCache.is_deep(bare) and not _UNPLAIN.search(full)
     return bare if plain else ""
 
 

@@ -10,6 +10,8 @@ import re
 import stat
 from collections.abc import Callable
 
+from desktop.systems import open_flags
+
 MOST = 1_000_000
 """Bytes of a file that are read."""
 _SECTION = re.compile(r"\[\s*([A-Za-z0-9.-]+)\s*(?:\"(?:[^\"\\]|\\.)*\")?\s*\]")
@@ -51,7 +53,7 @@ def _read(path: str, may_read: Callable[[str], bool]) -> bytes:
     try:
         if not may_read(path):
             return b""
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        handle = os.open(path, os.O_RDONLY | open_flags.NONBLOCK | open_flags.CLOEXEC)
         with os.fdopen(handle, "rb") as stream:
             return stream.read(MOST) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
     except OSError:

@@ -11,14 +11,13 @@ import ctypes
 import os
 import re
 import struct
-import sys
 
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.systems import current
 
 _TABLE = "/proc/self/mountinfo"
 _AT_FDCWD, _SYMLINK_NOFOLLOW, _MOUNT_ID = -100, 0x100, 0x1000
 _ESCAPE = re.compile(r"\\([0-7]{3})")
-_PLATFORM: str = sys.platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class MountIds:
     """Asks the kernel on which mount something lies. None everywhere but on Linux 5.8 and later."""
 
     def __init__(self) -> None:
-        libc = ctypes.CDLL(None) if _PLATFORM == "linux" else None
+        libc = ctypes.CDLL(None) if current.LINUX else None
         self._statx = getattr(libc, "statx", None)
 
     def of_path(self, path: str) -> int | None:

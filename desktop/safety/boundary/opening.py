@@ -13,7 +13,6 @@ import errno
 import io
 import os
 import stat
-import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -23,15 +22,16 @@ from desktop.domain.loading.lazy_pattern import lazy_pattern
 from desktop.domain.safety import Access, ListedEntry, PathVerdict, WriteOutcome
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.systems import current, disk, open_flags, places
 
 _SYS_OPENAT2 = 437
 _RESOLVE_NO_MAGICLINKS, _RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 0x02, 0x04, 0x08
 _RETRIES = 8
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_NONBLOCK = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
-_PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
+_NOFOLLOW = open_flags.NOFOLLOW
+_CLOEXEC = open_flags.CLOEXEC
+_NONBLOCK = open_flags.NONBLOCK | open_flags.NOCTTY | open_flags.BINARY
+_FOLDER = os.O_RDONLY | open_flags.DIRECTORY | _CLOEXEC
+_PATH_ONLY = open_flags.PATH | open_flags.DIRECTORY | _CLOEXEC
 _HALF = lazy_pattern(r"\.assent-[0-9a-f]{16}\.tmp")
 HAS_DIR_FD = os.open in os.supports_dir_fd
 
@@ -44,7 +44,7 @@ class PathWalker:
     """Opens absolute, resolved paths without following links. ``use_openat2`` None: where the kernel has it."""
 
     def __init__(self, use_openat2: bool | None = None) -> None:
-        self._libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+        self._libc = ctypes.CDLL(None, use_errno=True) if current.LINUX else None
         self.has_openat2 = self._probe() if use_openat2 is None else use_openat2 and self._probe()
 
     def _probe(self) -> bool:
@@ -235,7 +235,7 @@ class BoundaryFiles:
         with self._links_refused(path):
             descriptor = self._walker.open(os.sep, above, _FOLDER)
         try:
-            real = paths.kernel_path(descriptor)
+            real = places.kernel_path(descriptor)
             if real is not None and real != above:
                 raise BoundaryViolation(f"{above} changed while a folder was being made in it.")
             with _disk(path), contextlib.suppress(FileExistsError):
@@ -260,7 +260,7 @@ class BoundaryFiles:
             raise BoundaryViolation(f"{verdict.resolved} is no regular file.")
         if verdict.identity == "absent" or verdict.identity.split(":")[:2] != [str(status.st_dev), str(status.st_ino)]:
             raise BoundaryViolation(f"{verdict.resolved} changed while it was being opened.")
-        real = paths.kernel_path(descriptor)
+        real = places.kernel_path(descriptor)
         if real is not None and real != verdict.resolved:
             again = self._policy.judge(verdict.given, real, verdict.access)
             if not again.allowed or again.identity.split(":")[:2] != verdict.identity.split(":")[:2]:
@@ -268,7 +268,7 @@ class BoundaryFiles:
 
     def _prove_folder(self, descriptor: int, folder: str, verdict: PathVerdict) -> None:
         """The open folder is the one in which the checked file lies."""
-        real = paths.kernel_path(descriptor)
+        real = places.kernel_path(descriptor)
         if real == folder:
             return
         try:
@@ -312,8 +312,8 @@ def _fill(descriptor: int, data: bytes, old: os.stat_result | None) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
-    if old is not None and hasattr(os, "fchmod"):
-        os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & 0o777)
+    if old is not None:
+        disk.set_mode(descriptor, stat.S_IMODE(old.st_mode) & 0o777)
     os.fsync(descriptor)
 
 

@@ -7,50 +7,21 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
-import struct
-import sys
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from desktop.domain.loading.lazy import lazy_module
-
-# It does not exist on Windows.
-if TYPE_CHECKING:
-    import fcntl
-else:
-    fcntl = lazy_module("fcntl")
+from desktop.systems import current, places
+from desktop.systems.windows_names import path_problem
 
 MAX_PATH_TEXT = 4096
 _ATTEMPTS = 50
-_WINDOWS_DEVICE = re.compile(r"^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$", re.IGNORECASE)
 VIRTUAL = ("/proc", "/sys", "/dev")
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
-_GET_FLAGS, _CASEFOLD = 0x80086601, 0x40000000  # FS_IOC_GETFLAGS, FS_CASEFOLD_FL
-_PLATFORM: str = sys.platform  # a plain variable, so that mypy checks the code of every system
 
 
 class PathProblem(Exception):
     """The text names no path that may be used; the message is half a sentence for a person."""
-
-
-def windows_problem(path: str) -> str:
-    """What is wrong with a path on Windows, or "" (R-FS-6). Pure text, so that it is testable anywhere."""
-    normal = path.replace("/", "\\")
-    if normal.startswith("\\\\"):
-        return "is a network or device path"
-    drive, rest = (normal[:2], normal[2:]) if re.match(r"^[A-Za-z]:", normal) else ("", normal)
-    if drive and not rest.startswith("\\"):
-        return "is relative to a drive"
-    if ":" in rest:
-        return "names an alternate data stream"
-    for part in rest.split("\\"):
-        if _WINDOWS_DEVICE.match(part.rstrip(" .")):
-            return f"names the device {part}"
-        if part not in ("", ".", "..") and part != part.rstrip(" ."):
-            return "has a part that ends in a dot or a space"
-    return ""
 
 
 def absolute(path: str, base: str) -> str:
@@ -66,7 +37,7 @@ def absolute(path: str, base: str) -> str:
         os.fsencode(path)
     except UnicodeEncodeError:
         raise PathProblem("contains characters that no file name can have") from None
-    if _PLATFORM == "win32" and (problem := windows_problem(path)):
+    if current.WINDOWS and (problem := path_problem(path)):
         raise PathProblem(problem)
     expanded = os.path.expanduser(path) if path.startswith("~") else path
     return expanded if os.path.isabs(expanded) else os.path.join(base, expanded)
@@ -80,7 +51,7 @@ def resolve(path: str, base: str) -> str:
         resolved = real(full)
     except (OSError, ValueError) as error:
         raise PathProblem(f"cannot be followed ({error})") from None
-    if resolved.startswith("//") and _PLATFORM != "win32":  # POSIX lets two slashes stand; here they mean one
+    if resolved.startswith("//") and not current.WINDOWS:  # POSIX lets two slashes stand; here they mean one
         resolved = resolved[1:]
     if os.path.islink(resolved):  # only a loop of links stays a link
         raise PathProblem("is a link that leads back to itself")
@@ -117,7 +88,7 @@ def is_within(path: str, folder: str, *, fold: bool = False) -> bool:
     return mine[: len(theirs)] == theirs
 
 
-def spelled_alike(path: str, folder: str, *, platform: str = _PLATFORM) -> bool:
+def spelled_alike(path: str, folder: str, *, platform: str = current.PLATFORM) -> bool:
     """The same for a folder that need not exist, by the rules of the file system where it would be (R-FS-6)."""
     if os.sep == "/" and path.isascii() and folder.isascii():
         alike = is_within(path.casefold(), folder.casefold())  # the usual case, part by part as below
@@ -150,7 +121,7 @@ def ignores_case(folder: str) -> bool:
     here = folder
     while True:
         parent, name = os.path.split(here)
-        if _PLATFORM == "linux" and (flag := _case_flag(here)):
+        if flag := places.marked_caseless(here):
             return flag
         swapped = name.swapcase()
         if name and swapped != name:
@@ -163,23 +134,8 @@ def ignores_case(folder: str) -> bool:
             except OSError:
                 return False
         if parent == here:
-            return _PLATFORM in ("win32", "darwin")
+            return places.IGNORES_CASE
         here = parent
-
-
-def _case_flag(folder: str) -> bool:
-    """Whether a folder of its own has the mark (ext4, f2fs, tmpfs) that its names are compared without case."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        raw: bytes = fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return bool(struct.unpack("q", raw)[0] & _CASEFOLD)
 
 
 class Identity(NamedTuple):
@@ -226,23 +182,3 @@ def special_kind(path: str, mode: int | None) -> str:
     if stat.S_ISSOCK(mode):
         return "a socket"
     return "a device"
-
-
-def kernel_path(descriptor: int) -> str | None:
-    """The path that the kernel itself knows for an open descriptor, or None where it does not say."""
-    if _PLATFORM == "linux":
-        try:
-            return os.readlink(f"/proc/self/fd/{descriptor}")
-        except OSError:
-            return None
-    if _PLATFORM == "darwin":
-        return _mac_path(descriptor)
-    return None
-
-
-def _mac_path(descriptor: int) -> str | None:
-    try:
-        raw: bytes = fcntl.fcntl(descriptor, 50, bytes(1024))  # F_GETPATH
-    except OSError:
-        return None
-    return os.fsdecode(raw.split(b"\0", 1)[0])

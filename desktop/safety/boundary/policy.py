@@ -25,6 +25,7 @@ from desktop.safety.boundary.installation import around_it, installation
 from desktop.safety.boundary.mounts import MountIds, Mounts
 from desktop.safety.boundary.paths import Identity, PathProblem
 from desktop.safety.boundary.project import closed_because
+from desktop.systems import current
 
 # In the home of the app: never readable by tools, because conversations and logs of other threads are there.
 SECRET_NAMES = ("data", "logs")
@@ -444,7 +445,7 @@ def elevated_write(resolved: str, workspace: str, beside: str = "") -> str:
     count as well."""
     home = StatCache().real(os.path.expanduser("~"))
     for root in _SYSTEM:
-        if paths.is_within(resolved, root, fold=os.name == "nt"):
+        if paths.is_within(resolved, root, fold=current.WINDOWS):
             return f"{root} is a system path"
     ours = any(paths.is_within(resolved, own) and len(paths.parts_of(own)) > 1 for own in (home, workspace))
     for root in _SYSTEM_UNLESS_OURS:

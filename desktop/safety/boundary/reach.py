@@ -29,6 +29,7 @@ from desktop.safety.boundary import paths
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.paths import PathProblem
 from desktop.safety.boundary.policy import BoundaryPolicy, workspace_of
+from desktop.systems import open_flags
 
 MAX_LISTED = 200_000
 """Names of one folder that are shown."""
@@ -37,7 +38,7 @@ TIMEOUT_S = 10.0
 _SORTED_AT_ONCE = 4000
 """Names sorted in one go: sorting holds Python's lock, and the window waits for that."""
 _SLICE_S, _REST_S = 0.001, 0.0002
-_QUIETLY = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_QUIETLY = open_flags.NONBLOCK | open_flags.NOCTTY | open_flags.BINARY
 _PROBE = Path(__file__).with_name("reach_probe.py")
 
 _NO_REFUSAL = frozenset({"ENOENT", "ENOTDIR", "ETXTBSY", "ENOSPC", "EDQUOT", "EMFILE"})

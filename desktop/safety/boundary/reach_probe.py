@@ -15,7 +15,7 @@ import os
 import stat
 import sys
 
-QUIETLY = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+QUIETLY = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def answer(error: OSError, there: bool) -> tuple[str, str]:

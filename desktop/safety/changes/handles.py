@@ -9,8 +9,9 @@ from types import TracebackType
 
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.opening import HAS_DIR_FD, PathWalker
+from desktop.systems import open_flags, places
 
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_FOLDER = os.O_RDONLY | open_flags.DIRECTORY | open_flags.CLOEXEC
 MAX_OPEN = 64
 
 
@@ -41,7 +42,7 @@ class OpenFolders:
             self._open.move_to_end(path)
             return self._open[path]
         descriptor = self._walker.open(os.sep, path, _FOLDER)
-        real = paths.kernel_path(descriptor)
+        real = places.kernel_path(descriptor)
         if real is not None and real != path:
             os.close(descriptor)
             raise FileNotFoundError(2, "moved while it was opened", path)

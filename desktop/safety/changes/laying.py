@@ -17,15 +17,9 @@ from desktop.safety.changes.journal import ChangeStep
 from desktop.safety.changes.plan import PlannedStep
 from desktop.safety.changes.renames import Place
 from desktop.safety.changes.states import CHUNK
+from desktop.systems import disk, open_flags
 
-_FRESH = (
-    os.O_WRONLY
-    | os.O_CREAT
-    | os.O_EXCL
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
+_FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | open_flags.NOFOLLOW | open_flags.CLOEXEC | open_flags.BINARY
 _OPEN_FOLDER = 0o700
 
 
@@ -58,7 +52,7 @@ class Laying:
                 os.mkdir(name, _OPEN_FOLDER, dir_fd=at)
         steps = [self._laid(number, step) for number, step in enumerate(plan)]
         if self._many:
-            _sync_all()
+            disk.sync_all()
         for place in self.places:
             self._folders.sync(place)
             self._folders.sync(os.path.dirname(place))
@@ -101,8 +95,7 @@ class Laying:
                     _write_all(descriptor, piece)
             if found.hexdigest() != state.digest:
                 raise ToolFailure("What was kept of a file is damaged, so nothing was changed.", code="changes.damaged")
-            if hasattr(os, "fchmod"):
-                os.fchmod(descriptor, state.mode)
+            disk.set_mode(descriptor, state.mode)
             if not self._many:
                 os.fsync(descriptor)
         finally:
@@ -147,8 +140,3 @@ def _write_all(descriptor: int, piece: bytes) -> None:
     view = memoryview(piece)
     while view:
         view = view[os.write(descriptor, view) :]
-
-
-def _sync_all() -> None:
-    if hasattr(os, "sync"):
-        os.sync()

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import sys
 from functools import lru_cache
 from typing import Any, NamedTuple
+
+from desktop.systems import current
 
 _NOREPLACE, _EXCHANGE = 1, 2
 _MAC_SWAP, _MAC_EXCL = 2, 4
@@ -53,7 +54,7 @@ def _renamed(source: Place, target: Place, linux: int, mac: int) -> bool:
     call = _call()
     if call is None:
         return False
-    flags = mac if sys.platform == "darwin" else linux
+    flags = mac if current.MACOS else linux
     arguments = (
         ctypes.c_int(source.folder),
         ctypes.c_char_p(os.fsencode(source.name)),
@@ -73,7 +74,7 @@ def _renamed(source: Place, target: Place, linux: int, mac: int) -> bool:
 @lru_cache(maxsize=1)
 def _call() -> Any:
     """The function of the C library that renames with flags, or None where there is none."""
-    if os.name != "posix":
+    if current.WINDOWS:
         return None
     library = ctypes.CDLL(None, use_errno=True)
-    return getattr(library, "renameatx_np" if sys.platform == "darwin" else "renameat2", None)
+    return getattr(library, "renameatx_np" if current.MACOS else "renameat2", None)

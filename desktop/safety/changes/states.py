@@ -12,14 +12,9 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.opening import PathWalker
 from desktop.safety.changes.handles import OpenFolders
+from desktop.systems import open_flags
 
-READ_FLAGS = (
-    os.O_RDONLY
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_BINARY", 0)
-)
+READ_FLAGS = os.O_RDONLY | open_flags.NOFOLLOW | open_flags.CLOEXEC | open_flags.NONBLOCK | open_flags.BINARY
 CHUNK = 1 << 20
 
 

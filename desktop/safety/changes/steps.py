@@ -19,9 +19,10 @@ from desktop.safety.changes.journal import ChangeStep
 from desktop.safety.changes.laying import slot
 from desktop.safety.changes.renames import Place, Renames
 from desktop.safety.changes.states import READ_FLAGS, SeenState, StateReader
+from desktop.systems import open_flags
 
 _OLD, _NEW = ".old", ".new"
-_PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_PATH_ONLY = open_flags.PATH | open_flags.NOFOLLOW | open_flags.CLOEXEC
 _NO_ONE = (0, 0)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
@@ -13,6 +12,7 @@ from desktop.domain.keyring import KeyringEntry, referred_to
 from desktop.domain.safety import DEFAULT_ENVIRONMENT, SafetySettings, SettingsProvider
 from desktop.safety.confinement.environment_names import needs_admin, stays_out_of_commands, usable_path
 from desktop.safety.confinement.program_cache import CACHE_NAMES
+from desktop.systems import current
 
 WINDOWS_NAMES = ("SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "WINDIR")
 _LAUNCHER = re.compile(r"^(_PYI|_MEI|APPIMAGE$|APPDIR$|ARGV0$|OWD$)|_ORIG$")
@@ -35,9 +35,7 @@ Give = Callable[[str, str, str], Awaitable[None]]
 """``(service, user, tool)``: the tool is about to read that entry; raises KnownError where that cannot be."""
 
 
-def inherited(
-    settings: SafetySettings, host: Mapping[str, str], *, windows: bool = sys.platform == "win32"
-) -> dict[str, str]:
+def inherited(settings: SafetySettings, host: Mapping[str, str], *, windows: bool = current.WINDOWS) -> dict[str, str]:
     """What every process gets of the app's own environment: the names of the allowlist that are set."""
     names = (*settings.environment_allowlist, *(WINDOWS_NAMES if windows else ()))
     kept: dict[str, str] = {}
@@ -70,7 +68,7 @@ class AllowlistEnvironment:
         give: Give | None = None,
         is_secret: Callable[[str], bool] = lambda _: False,
         host: Callable[[], Mapping[str, str]] = lambda: os.environ,
-        windows: bool = sys.platform == "win32",
+        windows: bool = current.WINDOWS,
     ) -> None:
         self._settings = settings
         self._keyring = keyring

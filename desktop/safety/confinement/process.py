@@ -1,48 +1,37 @@
 """Runs a process to its end, bounded in time and output, and leaves nothing of it behind.
 
 What holds: inside a PID namespace (bubblewrap) every descendant ends, always. Elsewhere on Linux a small parent
-(launcher.py) adopts orphans, so that also children that called ``setsid`` or forked twice are found by their ancestry
-and ended; only a command that first kills that parent escapes, which Landlock (ABI 6) forbids. Without either (macOS)
-the process group is ended.
+(``linux/launcher.py``) adopts orphans, so that also children that called ``setsid`` or forked twice are found by their
+ancestry and ended; only a command that first kills that parent escapes, which Landlock (ABI 6) forbids. On macOS the
+process group is ended, on Windows the tree of parents and children.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 from desktop.domain.errors import ToolFailure
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
-from desktop.safety.boundary.paths import real
-from desktop.safety.confinement.launcher import descendants
-from desktop.safety.confinement.memory import outgrown
+from desktop.safety.confinement import trees
 from desktop.safety.confinement.output import OutputCollector
+from desktop.safety.confinement.trees import default_launcher, held
+from desktop.systems import processes
 
 TERM_GRACE_S = 2.0
 KILL_GRACE_S = 5.0
 _PIPE_GRACE_S = 1.0
 _FLOOD_PAUSE_S = 0.005
-_PLATFORM: str = sys.platform
-_SUPERVISORS = ("bwrap",)
 
 _LOOK_S = 0.1
 
+__all__ = ["GroupRunner", "default_launcher", "end_process", "held"]
+
 Ended = Literal["exited", "timeout", "aborted", "memory", "disk"]
-
-
-def default_launcher() -> tuple[str, ...]:
-    """The command that runs launcher.py on its own."""
-    return (sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py")))
 
 
 class GroupRunner:
@@ -68,7 +57,7 @@ class GroupRunner:
                 reading = group.create_task(_read(process, output, progress))
                 exiting = group.create_task(process.wait())
                 stopping = group.create_task(stop.wait())
-                growing = group.create_task(outgrown(process.pid, spec.memory_limit, spec.fleeting))
+                growing = group.create_task(trees.outgrown(process.pid, spec.memory_limit, spec.fleeting))
                 filling = group.create_task(_filled(spec.too_much))
                 ends: dict[asyncio.Task[Any], Ended] = {
                     exiting: "exited",
@@ -84,7 +73,7 @@ class GroupRunner:
                 exiting.cancel()  # it waits for the output to be closed, too, which what cannot be ended may never do
         finally:
             detach()
-            _end_leftovers(process)
+            trees.end_leftovers(process.pid, ended=process.returncode is not None)
             _close(process)
         text, truncated = await asyncio.to_thread(output.text)
         code = process.returncode if ended == "exited" else None
@@ -100,21 +89,12 @@ class GroupRunner:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
-                start_new_session=_PLATFORM != "win32",
                 pass_fds=wrapped.inherited,
+                **processes.APART,
             )
         except (OSError, ValueError) as error:
             what = f"{spec.argv[0]} cannot be started: {getattr(error, 'strerror', None) or error}."
             raise ToolFailure(what, code="tool.not_started") from error
-
-
-def held(spec: ProcessSpec) -> ProcessSpec:
-    """The same process, ended with everything below it when its parent dies; where nothing does that yet, and Linux."""
-    if spec.contained or _PLATFORM != "linux":
-        return spec
-    place = spec.cwd if spec.settled else real(spec.cwd)
-    argv = (*default_launcher(), "plain", place, *spec.argv)
-    return replace(spec, argv=argv, cwd=place, contained=True)
 
 
 async def _first(
@@ -148,61 +128,14 @@ async def _filled(too_much: Callable[[], bool] | None) -> None:
 
 async def end_process(process: asyncio.subprocess.Process, exiting: asyncio.Task[int]) -> None:
     """TERM to everything, 2 s, KILL (R-TMO-2)."""
-    await asyncio.to_thread(signal_tree, process.pid, signal.SIGTERM)
+    await asyncio.to_thread(trees.signal_tree, process.pid, signal.SIGTERM)
     await asyncio.wait({exiting}, timeout=TERM_GRACE_S)
     deadline = time.monotonic() + KILL_GRACE_S
     while not exiting.done() and time.monotonic() < deadline:
-        await asyncio.to_thread(_kill_tree, process.pid)
+        await asyncio.to_thread(trees.kill_tree, process.pid)
         await asyncio.wait({exiting}, timeout=0.05)
     if not exiting.done():
-        await asyncio.to_thread(signal_tree, process.pid, signal.SIGKILL, group=True)
-
-
-def _kill_tree(root: int) -> None:
-    """Send KILL to everything; but on Linux only TERM to the launcher or bubblewrap itself, upon which it leaves
-    nothing behind: killed, it could no longer end what was started while we looked."""
-    signal_tree(root, signal.SIGKILL, group=_PLATFORM != "linux")
-    if _PLATFORM == "linux":
-        with contextlib.suppress(OSError):
-            os.kill(root, signal.SIGTERM)
-
-
-def _end_leftovers(process: asyncio.subprocess.Process) -> None:
-    """The last resort when waiting was cut short twice, and the only one where no launcher holds the tree."""
-    if process.returncode is None:
-        signal_tree(process.pid, signal.SIGKILL, group=True)
-    elif _PLATFORM not in ("linux", "win32"):
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-def signal_tree(root: int, number: int, *, group: bool = False) -> None:
-    """Signal every descendant of ``root``; with ``group`` also ``root`` and its process group. Never raises."""
-    if _PLATFORM == "win32":
-        _taskkill(root, force=group)
-        return
-    found = descendants(root) if os.path.isdir("/proc/self") else []
-    for process in reversed(found):
-        if group or not _is_supervisor(process):
-            with contextlib.suppress(OSError):
-                os.kill(process, number)
-    if group or not found:
-        with contextlib.suppress(OSError):
-            os.killpg(root, number)
-
-
-def _is_supervisor(process: int) -> bool:
-    """Whether it is bubblewrap's own process, which ends by itself when what it holds has ended."""
-    try:
-        return Path(f"/proc/{process}/comm").read_text().strip() in _SUPERVISORS
-    except OSError:
-        return False
-
-
-def _taskkill(root: int, *, force: bool) -> None:
-    argv = ["taskkill", "/T", "/PID", str(root), *(["/F"] if force else [])]
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        subprocess.run(argv, capture_output=True, timeout=5)
+        await asyncio.to_thread(trees.signal_tree, process.pid, processes.KILL, group=True)
 
 
 async def _read(

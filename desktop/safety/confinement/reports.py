@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from desktop.domain.safety import ConfinementReport
-from desktop.safety.confinement.landlock import PORTS_ABI, SIGNALS_ABI
 
+PORTS_ABI, SIGNALS_ABI = 4, 6
+"""The versions of Landlock from which it closes ports, and keeps signals inside."""
 _SECOND_NAME = (
     "a file in a large denied folder that has a second name (a hard link) in an open one: there it is read like any "
     "other"

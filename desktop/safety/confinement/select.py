@@ -8,64 +8,31 @@ not visible; the network is off unless the settings allow it. Approving a call n
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import fcntl
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.files.copied_folders import LaidCopy
 from desktop.domain.files.work_place import NOWHERE, WorkPlace
-from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, Confinement, ConfinementKind, ConfinementReport, ProcessSpec, SettingsProvider
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.policy import BoundaryPolicy
-from desktop.safety.confinement import reports, seatbelt
-from desktop.safety.confinement.asked_hosts import kept_packets
-from desktop.safety.confinement.bubblewrap import in_bubblewrap
-from desktop.safety.confinement.copied_folders import layered
-from desktop.safety.confinement.landlock import PORTS_ABI, closed_ports, in_landlock, ports_shared, usable_abi
-from desktop.safety.confinement.process import default_launcher
+from desktop.safety.confinement import reports
+from desktop.safety.confinement.machine import Machine
 from desktop.safety.confinement.profile import SYSTEM, SandboxProfile, own_places, profile_for
 from desktop.safety.confinement.program_cache import cache_of, pointed_at, remove_others
-from desktop.safety.confinement.syscall_filter import in_bubblewrap as filter_in_bubblewrap
-from desktop.safety.confinement.syscall_filter import program, supports
+from desktop.safety.confinement.proof import refuses_outside
+from desktop.safety.confinement.walls import walls_here
 
-_PROBE_TIMEOUT_S = 10.0
-_PLATFORM: str = sys.platform
+__all__ = ["KINDS", "ConfinementWithin", "Kind", "Machine", "SystemConfinement", "refuses_outside"]
 
 Kind = ConfinementKind
 KINDS: tuple[Kind, ...] = ("bubblewrap", "landlock", "sandbox-exec")
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """What there is to confine with, as far as it can be looked up."""
-
-    platform: str = _PLATFORM
-    bwrap: str | None = None
-    sandbox_exec: str | None = None
-    landlock_abi: int = 0
-    processor: str = ""
-
-    @classmethod
-    def here(cls) -> Machine:
-        """The facts of this machine. Blocks for some system calls."""
-        linux = _PLATFORM == "linux"
-        return cls(
-            bwrap=shutil.which("bwrap") if linux else None,
-            sandbox_exec=seatbelt.PROGRAM if _PLATFORM == "darwin" and os.path.exists(seatbelt.PROGRAM) else None,
-            landlock_abi=usable_abi(ctypes.CDLL(None, use_errno=True)) if linux else 0,
-            processor=os.uname().machine if hasattr(os, "uname") else "",
-        )
 
 
 def _look_for_program(spec: ProcessSpec, profile: SandboxProfile, kind: Kind) -> None:
@@ -104,24 +71,20 @@ class SystemConfinement:
         self._policy = policy
         self._settings = settings
         self._kinds = kinds
-        self._launcher = default_launcher()
         self._caches = caches
         self._look = machine
         self._lock = threading.Lock()
-        self._bwrap: tuple[str, ...] = ()
+        self._walls = walls_here()
         self._report: ConfinementReport | None = None
         self._folders: dict[str, tempfile.TemporaryDirectory[str]] = {}
-        self._filter = ""
-        self._sealed = -1
-        self._closing: tuple[str, ...] = ()
-        self._inherited: tuple[int, ...] = ()
 
     def probe(self) -> ConfinementReport:
         """Find the first kind that really refuses a write outside; the answer is kept."""
         with self._lock:
             if self._report is None:
                 here = self._look()
-                found = (report for kind in self._kinds if (report := self._try(kind, here)) is not None)
+                tried = (walls.tried(kind, here, self._folder_made) for kind in self._kinds for walls in self._walls)
+                found = (report for report in tried if report is not None)
                 self._report = next(found, None) or reports.nothing(here.platform)
             return self._report
 
@@ -173,36 +136,19 @@ class SystemConfinement:
         return self._wrapped(kind, spec, profile, "commands" if writes else "readers")
 
     def _wrapped(self, kind: Kind, spec: ProcessSpec, profile: SandboxProfile, private: str) -> ProcessSpec:
-        if kind == "bubblewrap":
-            return in_bubblewrap(self._bwrap, self._filter, spec, profile, self._closing, self._inherited)
-        if kind == "landlock":
-            return in_landlock(self._launcher, self._folder(private), spec, profile)
-        if kind == "sandbox-exec":
-            return seatbelt.in_seatbelt(spec, profile, self._folder(private))
-        return spec
+        if kind == "none":
+            return spec
+        found = (made for walls in self._walls if (made := walls.around(kind, spec, profile, self._place(private))))
+        return _held(next(found, None))
 
     def _wrapped_over(self, copy: LaidCopy, kind: Kind, spec: ProcessSpec, profile: SandboxProfile) -> ProcessSpec:
         """The same with a copy over the folders that it writes, laid before anything holds it."""
-        apart = kind == "bubblewrap" and not profile.network
-        layers = layered(copy, spec.cwd, report=copy.report, heard=kept_packets() if apart else b"")
-        spec = replace(spec, too_much=copy.is_full)
-        if kind == "bubblewrap":
-            made = in_bubblewrap(
-                self._bwrap,
-                self._filter,
-                spec,
-                profile,
-                self._closing,
-                self._inherited,
-                layers,
-                counted=True,
-                apart=apart,
-            )
-            return replace(made, inherited=(*made.inherited, copy.report))
-        if kind == "landlock":
-            made = in_landlock(self._launcher, self._folder("rehearsals"), spec, profile)
-            return replace(made, argv=(*layers, *made.argv), inherited=(*made.inherited, copy.report))
-        raise ToolFailure("Nothing confines commands here, so none runs in a copy.", code="tool.not_started")
+        folder = self._place("rehearsals")
+        found = (made for walls in self._walls if (made := walls.around_copy(copy, kind, spec, profile, folder)))
+        return _held(next(found, None))
+
+    def _place(self, use: str) -> Callable[[], str]:
+        return lambda: self._folder(use)
 
     def wrap_apart(
         self, spec: ProcessSpec, *, folder: str, readable: tuple[str, ...] = (), network: bool = False
@@ -231,9 +177,9 @@ class SystemConfinement:
     def close(self) -> None:
         """Remove the temporary folders and the filter; ``probe`` would make them again."""
         with self._lock:
-            if self._sealed >= 0:
-                os.close(self._sealed)
-                self._sealed, self._filter, self._report = -1, "", None
+            for walls in self._walls:
+                if walls.close():
+                    self._report = None
             for folder in self._folders.values():
                 with contextlib.suppress(OSError):
                     folder.cleanup()
@@ -248,53 +194,6 @@ class SystemConfinement:
         if use not in self._folders:
             self._folders[use] = tempfile.TemporaryDirectory(prefix=f"assent-{use}-")
         return os.path.realpath(self._folders[use].name)
-
-    def _filter_made(self, processor: str) -> str:
-        """Where the filter of system calls for bubblewrap can be opened; "" for a processor whose calls are not known.
-
-        It lies in no folder: a command that may write in /tmp could otherwise empty it, and the next one be without.
-        """
-        if not supports(processor):
-            return ""
-        if self._sealed < 0:
-            self._sealed = _sealed_file("assent-filter", program(processor, filter_in_bubblewrap()))
-        return f"/proc/{os.getpid()}/fd/{self._sealed}"
-
-    # -- what works here, under the lock ------------------------------------------------------------------------------
-
-    def _try(self, kind: Kind, here: Machine) -> ConfinementReport | None:
-        if kind == "bubblewrap" and here.bwrap:
-            return self._try_bubblewrap(here.bwrap, here)
-        if kind == "landlock" and here.landlock_abi and supports(here.processor):
-            private = self._folder_made("commands")
-            if refuses_outside(partial(in_landlock, self._launcher, private), hidden_inside=False):
-                return reports.landlock(here.landlock_abi)
-        if kind == "sandbox-exec" and here.sandbox_exec:
-            private = self._folder_made("commands")
-            if refuses_outside(lambda spec, profile: seatbelt.in_seatbelt(spec, profile, private)):
-                return reports.seatbelt()
-        return None
-
-    def _try_bubblewrap(self, found: str, here: Machine) -> ConfinementReport | None:
-        user = ("--unshare-user",)
-        self._filter = self._filter_made(here.processor)
-        for extra in ((*user, "--disable-userns"), user, ()):
-            base = (found, *extra)
-            if refuses_outside(partial(in_bubblewrap, base, self._filter)):
-                self._bwrap = base
-                self._closing = self._closing_ports(here)
-                return reports.bubblewrap(filtered=bool(self._filter), ports=bool(self._closing))
-        return None
-
-    def _closing_ports(self, here: Machine) -> tuple[str, ...]:
-        """The command that closes the ports of screens to bubblewrap, where Landlock can; none, too, where bubblewrap
-        has the rights of its file (setuid), which it would lose by it."""
-        if here.landlock_abi < PORTS_ABI or not self._filter:
-            return ()
-        ports, self._inherited = ports_shared(closed_ports(os.environ))
-        closing = (*self._launcher, "ports", ports)
-        wrap = partial(in_bubblewrap, self._bwrap, self._filter, closing=closing, inherited=self._inherited)
-        return closing if refuses_outside(wrap, network=True) else ()
 
 
 class ConfinementWithin:
@@ -313,6 +212,13 @@ class ConfinementWithin:
         return self._confinement.within(place)
 
 
+def _held(spec: ProcessSpec | None) -> ProcessSpec:
+    """What was to be held and is not does not run."""
+    if spec is None:
+        raise ToolFailure("Nothing confines commands here, so none runs in a copy.", code="tool.not_started")
+    return spec
+
+
 def _placed(policy: BoundaryPolicy, spec: ProcessSpec) -> ProcessSpec:
     """Where it starts, without links: whoever starts it looks whether it is still that folder."""
     real = paths.real(spec.cwd)
@@ -321,49 +227,3 @@ def _placed(policy: BoundaryPolicy, spec: ProcessSpec) -> ProcessSpec:
     if real != spec.cwd and not policy.explain(real, Access.LIST).allowed:
         raise BoundaryViolation(f"{spec.cwd} leads to {real}, outside the allowed folders; nothing was started.")
     return replace(spec, cwd=real, settled=True)
-
-
-def _sealed_file(name: str, content: bytes) -> int:
-    """The descriptor of a file in memory that nobody can change any more, this process included (Linux)."""
-    made = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    os.write(made, content)
-    fcntl.fcntl(
-        made, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-    )
-    return made
-
-
-def refuses_outside(
-    wrap: Callable[[ProcessSpec, SandboxProfile], ProcessSpec], *, hidden_inside: bool = True, network: bool = False
-) -> bool:
-    """Prove that a kind of confinement works: a command inside may write in its folder, and can neither write beside it
-    nor read what is hidden."""
-    with tempfile.TemporaryDirectory(prefix="assent-probe-") as name:
-        top = Path(os.path.realpath(name))
-        inside, outside, hidden = (
-            top / "inside",
-            top / "outside",
-            top / ("inside/hidden" if hidden_inside else "hidden"),
-        )
-        for folder in (inside, outside, hidden):
-            folder.mkdir()
-        (hidden / "file").write_text("secret")
-        script = 'echo x > in.txt; echo x > "$1/out.txt"; cat "$2/file"; exit 0'
-        spec = ProcessSpec(
-            ("/bin/sh", "-c", script, "sh", str(outside), str(hidden)), str(inside), {"PATH": os.defpath}
-        )
-        try:
-            wrapped = wrap(spec, SandboxProfile((str(inside),), (), (), (str(hidden),), network))
-            done = subprocess.run(
-                wrapped.argv,
-                cwd=wrapped.cwd,
-                env=dict(wrapped.env),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_PROBE_TIMEOUT_S,
-                pass_fds=wrapped.inherited,
-            )
-        except (OSError, subprocess.SubprocessError):
-            return False
-        held = not (outside / "out.txt").exists() and b"secret" not in done.stdout
-        return done.returncode == 0 and held and (inside / "in.txt").exists()

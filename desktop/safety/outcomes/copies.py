@@ -31,8 +31,9 @@ from desktop.safety.boundary.mounts import Mounts
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy, elevated_write
 from desktop.safety.confinement.copied_folders import layered
-from desktop.safety.confinement.landlock import SIGNALS_ABI, usable_abi
+from desktop.safety.confinement.linux.landlock import usable_abi
 from desktop.safety.confinement.profile import SandboxProfile
+from desktop.safety.confinement.reports import SIGNALS_ABI
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.safety.outcomes.copying import Manifest, copied
 from desktop.safety.outcomes.layers import folders_to_copy
@@ -41,7 +42,9 @@ from desktop.safety.outcomes.states import digest_of
 from desktop.safety.outcomes.telling import CopyReport
 from desktop.safety.outcomes.texts import figures_of, sides_of
 
-FOLDER = "copies"
+if sys.platform != "linux":
+    raise ImportError("for Linux alone")
+
 MAX_WRITTEN = 4_000_000_000
 """Bytes that a command may write into its copy."""
 RESERVED = 200_000_000
@@ -53,7 +56,6 @@ _COUNT_SHARE = 20
 """How many times longer than a count takes the next one is waited for."""
 _BLOCK = 512
 _FEW = 200
-_PLATFORM: str = sys.platform
 _log = logging.getLogger(__name__)
 
 
@@ -117,8 +119,6 @@ class Copies:
 
     def _plan(self, place: WorkPlace, grants: bool) -> tuple[CopyKind, list[str], SandboxProfile]:
         """How, and of which folders. Raises NoCopy."""
-        if _PLATFORM != "linux":
-            raise NoCopy("Only Linux has what is needed for it.")
         kind = self._confinement.probe().kind
         if kind not in ("bubblewrap", "landlock"):
             raise NoCopy("Nothing here confines commands.")

@@ -4,20 +4,18 @@ byte. Small folders only."""
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import stat
-from typing import TYPE_CHECKING
+import sys
 
 from desktop.domain.files.outcomes import NoCopy
-from desktop.domain.loading.lazy import lazy_module
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.outcomes.states import is_special, looks
 
-if TYPE_CHECKING:
-    import fcntl
-else:
-    fcntl = lazy_module("fcntl")
+if sys.platform != "linux":
+    raise ImportError("for Linux alone")
 
 MAX_FILES = 20_000
 MAX_BYTES = 500_000_000

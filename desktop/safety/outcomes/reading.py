@@ -11,9 +11,10 @@ import contextlib
 import errno
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple, TypeVar
 
 from desktop.domain.errors import ToolFailure
@@ -22,6 +23,9 @@ from desktop.domain.files.outcomes import LeftOut, LeftOutKind, OutcomeReading
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.outcomes.states import PERMISSIONS, is_special, looks, state_of, status_of
+
+if sys.platform != "linux":
+    raise ImportError("for Linux alone")
 
 MAX_SHOWN, MAX_CHANGES = 100_000, 1_000_000
 """So many changes are looked at one by one; and so many where nobody looks at them."""
@@ -241,7 +245,7 @@ def read_copy(found: CopyFindings, real_root: str, copy: str, manifest: Mapping[
         inner, is_real = waiting.pop()
         here, path = (os.path.join(root, inner).rstrip(os.sep) for root in (copy, real_root))
         status = status_of(here)
-        names = None if status is None else _readable(here, status, lambda here=here: _entries(here))  # type: ignore[misc]
+        names = None if status is None else _readable(here, status, partial(_entries, here))
         if names is None:
             found.leave_out(path, "name")
             continue

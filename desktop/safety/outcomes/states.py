@@ -8,6 +8,7 @@ import stat
 
 from desktop.domain.errors import ToolFailure
 from desktop.domain.files.changes import ABSENT, FileState
+from desktop.systems import open_flags
 
 _PIECE = 1 << 20
 PERMISSIONS = 0o1777
@@ -47,7 +48,7 @@ def state_of(path: str, status: os.stat_result | None, *, mask: int = 0o7777) ->
 
 def digest_of(path: str) -> tuple[int, str]:
     """Size and SHA-256 of a regular file. Raises OSError."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    handle = os.open(path, os.O_RDONLY | open_flags.NOFOLLOW | open_flags.CLOEXEC | open_flags.NONBLOCK)
     size, found = 0, hashlib.sha256()
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import socket
-from typing import TYPE_CHECKING
+import sys
 
 from desktop.domain.files.outcomes import CommandTraces
-from desktop.domain.loading.lazy import lazy_module
 from desktop.safety.confinement.asked_hosts import asked_hosts
 
-if TYPE_CHECKING:
-    import fcntl
-else:
-    fcntl = lazy_module("fcntl")
+if sys.platform != "linux":
+    raise ImportError("for Linux alone")
 
 MAX_TOLD = 1 << 18
 _LONGEST = 40

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from desktop.domain.files.changes import FileChange
 from desktop.domain.files.outcomes import ChangeSides, LineFigures
 from desktop.domain.text.words import size_words
+from desktop.systems import open_flags
 
 MAX_TEXT = 400_000
 MAX_KEPT = 8_000_000
@@ -82,7 +83,7 @@ def _text(path: str, size: int) -> str:
     if size > MAX_TEXT:
         raise NotShown(f"has {size_words(size)}")
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        handle = os.open(path, os.O_RDONLY | open_flags.NOFOLLOW | open_flags.CLOEXEC | open_flags.NONBLOCK)
     except OSError:
         raise NotShown("cannot be read") from None
     try:

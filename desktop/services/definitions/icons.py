@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from desktop.domain.definitions import AgentDefinition
+from desktop.systems import open_flags
 
 
 def icon_file(definition: AgentDefinition) -> Path | None:
@@ -24,7 +25,7 @@ def icon_file(definition: AgentDefinition) -> Path | None:
 
 def read_icon(path: Path, maximum: int) -> bytes:
     """What is in it; nothing for what is no plain file, has more than ``maximum`` bytes or cannot be read. Blocks."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    flags = os.O_RDONLY | open_flags.NONBLOCK | open_flags.NOFOLLOW | open_flags.CLOEXEC
     try:
         descriptor = os.open(path, flags)
     except OSError:

@@ -17,6 +17,7 @@ from desktop.domain.definitions import AgentDefinition, DefinitionProblem
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.text.places import FormatError, Place
 from desktop.services.definitions.format import read_definition
+from desktop.systems import open_flags
 from desktop.yaml_text import lines, values
 
 MAX_BYTES = 64_000
@@ -103,7 +104,7 @@ def _unreadable(code: str, text: str, place: Place) -> AgentText:
 
 def read_raw(path: str) -> bytes:
     """The content of a file. Raises OSError, and ValueError for what is none of this size. Never waits for a pipe."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    handle = os.open(path, os.O_RDONLY | open_flags.NONBLOCK | open_flags.CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("this is no file")

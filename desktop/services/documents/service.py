@@ -9,7 +9,6 @@ import asyncio
 import hashlib
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -29,6 +28,7 @@ from desktop.domain.files.documents import (
 )
 from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.messages import Block, DocumentBlock, MediaBlock
+from desktop.files.nameless import nameless_file
 from desktop.store.documents import DocumentRepository
 from desktop.store.kept_files import KeptFiles
 from desktop.tools.documents.told import as_image, how_cited, how_on, notes_of, told
@@ -191,7 +191,7 @@ class DocumentService:
         try:
             os.fstat(stream.fileno())
         except OSError:
-            file = tempfile.TemporaryFile()  # noqa: SIM115  # it is handed on open
+            file = nameless_file()
             with stream:
                 shutil.copyfileobj(stream, file)
             file.flush()

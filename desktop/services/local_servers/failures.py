@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import signal
 
 from desktop.domain.servers.starting import PROGRAMS, StartKind
+from desktop.systems import processes
 
-KILLED, NOT_FOUND, NOT_CONFINED = signal.SIGKILL.value if hasattr(signal, "SIGKILL") else 9, 127, 126
+KILLED, NOT_FOUND, NOT_CONFINED = processes.KILL, 127, 126
 
 _KNOWN = (
     (

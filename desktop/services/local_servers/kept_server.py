@@ -14,6 +14,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from desktop.systems import open_flags, processes
+
 LOOK_S = 0.1
 GRACE_S = 1.5
 LOG_MAX, LOG_KEPT = 8 << 20, 256 << 10
@@ -40,7 +42,7 @@ class KeptServer:
 
     def start(self) -> None:
         """Start it. From the thread that lives as long as the app: the launcher's tie is to the thread."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | open_flags.NOFOLLOW
         output = os.open(self._log, flags, 0o600)
         try:
             self._process = subprocess.Popen(
@@ -50,7 +52,7 @@ class KeptServer:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
+                **processes.APART,
             )
         finally:
             os.close(output)
@@ -70,7 +72,7 @@ class KeptServer:
         process = self._process
         if process is None:
             return
-        for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        for number in (signal.SIGTERM, processes.KILL):
             if process.poll() is not None:
                 return
             _tell(process.pid, number)
@@ -114,7 +116,4 @@ def _shorten(log: Path) -> None:
 def _tell(process: int, number: int) -> None:
     """To its whole group where it has one: the launcher passes it on, and a program without it may have children."""
     with contextlib.suppress(OSError):
-        if os.name == "posix":
-            os.killpg(process, number)
-        else:
-            os.kill(process, number)
+        processes.signal_all(process, number)

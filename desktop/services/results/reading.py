@@ -4,7 +4,6 @@ and capped."""
 from __future__ import annotations
 
 import base64
-import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from desktop.domain.errors import ChildDied, ProtocolViolation
 from desktop.domain.files.results import DrawnSize, NodeKind, ResultAbout, ResultKind, ResultRefused, ResultValue
 from desktop.domain.processes import Child, ChildRefused, ChildStream
+from desktop.systems import current
 
 DEADLINE_S = 90.0
 """Seconds for one answer; the process has limits of its own, which are shorter as long as the machine is not busy."""
@@ -42,7 +42,7 @@ class ResultReader:
     @asynccontextmanager
     async def open(self, handle: int, name: str, kind: ResultKind) -> AsyncIterator[OpenedResult]:
         """See ``ResultOpener``."""
-        if os.name != "posix":  # pragma: no cover - Windows hands no open files over
+        if current.WINDOWS:  # pragma: no cover - Windows hands no open files over
             raise ResultRefused("Results cannot be drawn on this system yet; their text can be read.")
         child = self._child(handle)
         try:

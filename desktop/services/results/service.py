@@ -8,7 +8,6 @@ import base64
 import hashlib
 import os
 import stat
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import BinaryIO
@@ -18,6 +17,7 @@ from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.files.results import OpenResult, ResultFile, ResultOpener, ResultRefused, ResultVersion, results_of
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access, GuardedFiles
+from desktop.files.nameless import nameless_file
 from desktop.services.changes.recording import NOT_KEPT
 from desktop.store.changes import ChangeRepository
 from desktop.store.kept_files import KeptFiles
@@ -82,7 +82,7 @@ class ResultService:
     def _handle(self, version: ResultVersion) -> BinaryIO:
         data = self._content(version)
         try:
-            file = tempfile.TemporaryFile()  # noqa: SIM115  # it is handed on open
+            file = nameless_file()
             file.write(data)
             file.flush()
         except OSError as error:

@@ -7,7 +7,6 @@ a pinned skill has not been seen, stays closed; no link leads out of it.
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from collections.abc import Callable
 from typing import BinaryIO
@@ -16,6 +15,7 @@ from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, WriteOutcome
 from desktop.domain.skills import SkillDef
+from desktop.files.nameless import nameless_file
 from desktop.safety.boundary.opening import listed_entry
 
 MAX_READ = 1_000_000
@@ -115,7 +115,7 @@ class FilesWithSkills:
             data = self.skills.bytes_of(definition, os.path.relpath(verdict.resolved, folder))
         except KnownError as error:
             raise ToolFailure(str(error), code="file.failed", next_step=error.next_step) from error
-        stream = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        stream = nameless_file()
         stream.write(data)
         stream.seek(0)
         return stream

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Mapping, Sequence
 
 from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import GuidedTool, Tool
+from desktop.systems import current
 
 MAX_FOLDERS = 12
 MAX_LINE = 160
@@ -34,7 +34,7 @@ def system_text(
     ``discovery``: there are more tools than shown. ``guided`` are the tools whose servers' instructions are told, where
     they are others (in code).
     """
-    facts = [f"Today is {time.strftime('%A, %d %B %Y')}; the system is {platform.system()}."]
+    facts = [f"Today is {time.strftime('%A, %d %B %Y')}; the system is {current.NAME}."]
     if safety is not None:
         project = (safety.project,) if safety.project else ()
         what = "project folder" if project else "workspace"

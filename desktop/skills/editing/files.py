@@ -23,6 +23,7 @@ from desktop.domain.ids import new_id
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.files.private import close_to_others, make_folder, mode_of, name_new, unfinished, write_new, write_whole
 from desktop.skills.names import is_bare_name
+from desktop.systems import open_flags
 
 MAX_BYTES = 1_000_000
 TRASH_KEPT = 200
@@ -359,7 +360,7 @@ def _within(path: str, root: str) -> bool:
 
 def _read(path: str) -> bytes:
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | open_flags.NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise CannotSave(f"{path} is not a regular file.")
             data = file.read(MAX_BYTES + 1)

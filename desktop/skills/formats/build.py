@@ -19,6 +19,7 @@ from desktop.skills.patterns.grammar import parse_patterns
 from desktop.skills.patterns.syntax import PatternError
 from desktop.skills.problems import Report, shown
 from desktop.skills.schemas import validation as schemas
+from desktop.systems import current
 
 MAX_DESCRIPTION = 1_024
 MAX_TAGS = 100
@@ -161,8 +162,8 @@ def _folder(path: str) -> str:
 def _uri(path: str, fragment: str) -> str:
     """``file://`` and the path, with what a URI cannot hold escaped."""
     if _SAFE_PATH.match(path) is None:
-        path = path.replace("\\", "/") if sys.platform == "win32" else path
-        path = quote(path.encode("utf-8", "surrogateescape"), safe="/~:" if sys.platform == "win32" else "/~")
+        path = path.replace("\\", "/") if current.WINDOWS else path
+        path = quote(path.encode("utf-8", "surrogateescape"), safe="/~:" if current.WINDOWS else "/~")
     slash = "" if path.startswith("/") else "/"
     return f"file://{slash}{path}#{fragment}" if fragment else f"file://{slash}{path}"
 

@@ -16,13 +16,14 @@ from desktop.skills.formats.build import FilePart, Origin, build
 from desktop.skills.formats.code import declared
 from desktop.skills.formats.records import LoadedFile
 from desktop.skills.problems import Report
+from desktop.systems import open_flags
 from desktop.yaml_text.mapping import read_mapping
 
 _log = logging.getLogger(__name__)
 
 MAX_BYTES = 1_000_000
 MAX_PROBLEMS = 100
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS = os.O_RDONLY | open_flags.NONBLOCK | open_flags.CLOEXEC | open_flags.BINARY
 """Not blocking, so that a named pipe which calls itself a skill holds nobody up."""
 
 _KINDS: tuple[tuple[str, SkillKind], ...] = (

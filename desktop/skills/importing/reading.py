@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import IO
 
 from desktop.skills.importing.limits import MAX_ENTRIES, ImportRefused, StagedFiles
+from desktop.systems import open_flags
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS = os.O_RDONLY | open_flags.NONBLOCK | open_flags.CLOEXEC | open_flags.BINARY
 
 
 def open_plain(path: Path | str, *, follow: bool = True) -> IO[bytes]:
     """A regular file, to be read. Raises OSError, or ImportRefused for a pipe or a device. What a person chose may be
     a link (``follow``), what lies in a folder may not."""
-    handle = os.open(path, _FLAGS | (0 if follow else getattr(os, "O_NOFOLLOW", 0)))
+    handle = os.open(path, _FLAGS | (0 if follow else open_flags.NOFOLLOW))
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise ImportRefused(f"{os.path.basename(path)} is no plain file.")

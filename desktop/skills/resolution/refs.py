@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.names import is_bare_name
+from desktop.systems import current
 
 RefForm = Literal["uri", "bare", "path"]
 
@@ -45,7 +46,7 @@ def file_target(uri: str) -> FileTarget | None:
     """The file of a ``file://`` URI; None for another machine's or a relative one (R-RES-2)."""
     rest, _, fragment = uri.removeprefix("file://").partition("#")
     path = unquote(rest.removeprefix("localhost") if rest.startswith("localhost/") else rest)
-    if os.name == "nt":
+    if current.WINDOWS:
         path = path.lstrip("/")
     if not os.path.isabs(path) or "\0" in path:
         return None

@@ -8,13 +8,13 @@ import json
 import os
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.systems import current
 from desktop.tools.acp.known import FETCHERS, KNOWN, AcpAgent
 from desktop.tools.acp.pinned import Pinned, package_of, state_of
 
@@ -209,8 +209,8 @@ def _binary(ways: Mapping[str, Any]) -> AcpAgent | None:
 
 
 def _target() -> str:
-    system = {"linux": "linux", "darwin": "darwin", "win32": "windows"}.get(sys.platform, sys.platform)
-    machine = os.uname().machine.lower() if hasattr(os, "uname") else "x86_64"
+    system = "windows" if current.WINDOWS else current.PLATFORM
+    machine = current.processor().lower()
     return f"{system}-{'aarch64' if machine in ('aarch64', 'arm64') else 'x86_64'}"
 
 

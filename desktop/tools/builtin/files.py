@@ -21,6 +21,7 @@ from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, SettingsProvider
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.systems import disk
 from desktop.tools.builtin.edits.encoded import as_utf8
 from desktop.tools.builtin.edits.versions import FileVersion, ReadVersions
 from desktop.tools.builtin.text_files import FileLines, NotText, read_part
@@ -350,7 +351,7 @@ def cannot_hold(path: str) -> ToolFailure | None:
         missing.append(name)
     if not os.path.isdir(here):
         return ToolFailure(f"{here} is a file, so nothing can be written below it.", code="file.failed")
-    longest = os.pathconf(here, "PC_NAME_MAX") if hasattr(os, "pathconf") else 255
+    longest = disk.longest_name(here)
     for name in missing:
         if len(os.fsencode(name)) > longest:
             return ToolFailure(f"The name {name[:40]}… is longer than the file system permits.", code="file.failed")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,6 +28,7 @@ from desktop.domain.safety import (
     ShellReading,
 )
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.systems import current
 from desktop.tools.builtin.process_result import (
     NETWORK_IS_OFF,
     NETWORK_WAS_NOT_GIVEN,
@@ -44,7 +44,6 @@ from desktop.tools.builtin.rehearsals import CommandRehearsal, CommandRun, Comma
 
 MAX_COMMAND = 100_000
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
-_PLATFORM: str = sys.platform
 _UNREAD = CommandPart("", hidden="nothing of it can be read as a command")
 
 _WHAT = (
@@ -77,7 +76,7 @@ BASH = ToolSpec(
 )
 
 
-def find_bash(settings: SafetySettings, *, platform: str = _PLATFORM) -> str | None:
+def find_bash(settings: SafetySettings, *, platform: str = current.PLATFORM) -> str | None:
     """The bash to use: the settings' own, else the one installed; on Windows only the configured one (R-BLT-7)."""
     if settings.bash_path:
         return shutil.which(settings.bash_path)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from typing import BinaryIO
 
 from desktop.domain.errors import ToolFailure
 from desktop.domain.files.documents import DocumentOpener, DocumentRefused, cite_name
+from desktop.files.nameless import nameless_file
 from desktop.tools.documents.in_files import DOCUMENT, a_part
 
 
@@ -29,7 +29,7 @@ async def read_given(opener: DocumentOpener, name: str, data: bytes, pages: str 
 
 
 def _in_file(data: bytes) -> BinaryIO:
-    file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  # it is handed on open
+    file = nameless_file()
     file.write(data)
     file.flush()
     return file

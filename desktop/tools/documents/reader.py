@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -22,6 +21,7 @@ from desktop.domain.files.documents import (
     boxes_from,
 )
 from desktop.domain.processes import Child, ChildRefused, ChildStream
+from desktop.systems import current
 
 DEADLINE_S = 120.0
 """Seconds for one answer; the process has limits of its own, which are shorter as long as the machine is not busy."""
@@ -51,7 +51,7 @@ class DocumentReader:
     @asynccontextmanager
     async def open(self, handle: int, name: str, password: str = "") -> AsyncIterator[OpenedDocument]:
         """See ``DocumentOpener``."""
-        if os.name != "posix":  # pragma: no cover - Windows hands no open files over
+        if current.WINDOWS:  # pragma: no cover - Windows hands no open files over
             raise DocumentRefused("Documents cannot be read on this system yet.")
         child = self._child(handle)
         try:

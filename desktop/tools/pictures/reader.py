@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, BinaryIO
 
@@ -13,6 +11,8 @@ from desktop.domain.errors import ChildDied, ProtocolViolation
 from desktop.domain.files.pictures import HEAD, KEPT, NO_ROOM, OPENED, PictureFit, PictureRefused, picture_kind
 from desktop.domain.messages import ImageBlock, MediaBlock
 from desktop.domain.processes import Child, ChildRefused, ChildStream
+from desktop.files.nameless import nameless_file
+from desktop.systems import current
 
 MAX_BYTES = 100_000_000
 """Of a picture as it comes."""
@@ -56,7 +56,7 @@ class PictureReader:
         if len(data) > MAX_BYTES:
             words = f"It has {len(data) / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are opened."
             raise _refused("picture.too_large", words)
-        if os.name != "posix":  # pragma: no cover - Windows hands no open files over
+        if current.WINDOWS:  # pragma: no cover - Windows hands no open files over
             raise PictureRefused("Pictures cannot be opened on this system yet.")
         async with self._turns:
             with await _handed_over(data) as file:
@@ -105,7 +105,7 @@ async def _handed_over(data: bytes) -> BinaryIO:
 
 def _spooled(data: bytes) -> BinaryIO:
     """A file without a name that holds it. Blocks."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115  # it is handed on open
+    file = nameless_file()
     file.write(data)
     file.flush()
     return file

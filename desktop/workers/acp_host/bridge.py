@@ -24,6 +24,8 @@ def copy(source: int, target: int) -> None:
 
 
 def main() -> None:
+    if sys.platform == "win32":
+        sys.exit("Windows has no pipes in folders, by which this joins the app.")
     folder = sys.argv[1]
     name = secrets.token_hex(16)
     paths = [os.path.join(folder, f"{name}.{end}") for end in ("in", "out")]

@@ -20,6 +20,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from desktop.systems import open_flags
+from desktop.systems.named_pipes import make_pipe
 from desktop.workers.acp_host import bridge, limits
 from desktop.workers.meter import RateMeter
 
@@ -66,9 +68,9 @@ class OfferedTools:
     async def serve(self) -> None:
         """Take in bridges at the door until this is cancelled. Blocks nobody."""
         door = os.path.join(self._folder, bridge.DOOR)
-        os.mkfifo(door, 0o600)
-        reader, transport = await _reader(os.open(door, os.O_RDONLY | os.O_NONBLOCK), 4_096)
-        held = os.open(door, os.O_WRONLY | os.O_NONBLOCK)  # else the first bridge that leaves would end the door
+        make_pipe(door)
+        reader, transport = await _reader(os.open(door, os.O_RDONLY | open_flags.NONBLOCK), 4_096)
+        held = os.open(door, os.O_WRONLY | open_flags.NONBLOCK)  # else the first bridge that leaves would end the door
         try:
             while True:
                 try:
@@ -199,7 +201,7 @@ async def _write(writer: asyncio.StreamWriter, message: Mapping[str, Any]) -> No
 def _fifo(path: str, mode: int) -> int:
     """A named pipe that the agent laid, opened without waiting; -1 for anything that is none, or not there yet."""
     try:
-        found = os.open(path, mode | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        found = os.open(path, mode | open_flags.NONBLOCK | open_flags.NOFOLLOW | open_flags.CLOEXEC)
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.ENXIO, errno.ELOOP, errno.EACCES):
             raise

@@ -14,10 +14,11 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from desktop.domain.text.passages import occurrences
+from desktop.systems.polling import polling_loop
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.opening import load_for, opened
 from desktop.workers.document_host.reading import DocumentFile
-from desktop.workers.hardening import bound_memory, bound_time, harden, polling
+from desktop.workers.hardening import bound_memory, bound_time, harden
 from desktop.workers.inside import CallError, WorkerCall, run
 from desktop.workers.serving import Idle, load_codecs, read_whole, serve_shut_in
 
@@ -197,4 +198,4 @@ def main(handle: int, launcher: str = "", program: str = "", idle: float = IDLE)
     host = DocumentHost(data)
     sys.setrecursionlimit(4 * limits.DEPTH + 1_000)
     served = (SERVICE, VERSION), host.methods(), host.idle, (launcher, program), idle
-    run(lambda: serve_shut_in(*served), SERVICE, loop=polling)
+    run(lambda: serve_shut_in(*served), SERVICE, loop=polling_loop)

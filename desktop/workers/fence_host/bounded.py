@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 from collections.abc import Iterator
 from types import FrameType
 
+from desktop.systems import limits
 from desktop.workers.hardening import bound_time
 
 
@@ -20,8 +20,7 @@ def _raise(_signal: int, _frame: FrameType | None) -> None:
 
 def prepare() -> None:
     """Once, while handlers can still be set."""
-    if hasattr(signal, "SIGVTALRM"):
-        signal.signal(signal.SIGVTALRM, _raise)
+    limits.interrupts(_raise)
 
 
 @contextlib.contextmanager
@@ -29,12 +28,9 @@ def bounded(seconds: float, at_last: int) -> Iterator[None]:
     """Raises TimeUp inside after so many seconds of the processor, and again each half second; what does not heed it
     costs the process its life after ``at_last`` seconds. POSIX only: elsewhere the app ends a process that is silent
     for too long."""
-    if not hasattr(signal, "setitimer"):  # pragma: no cover - Windows
-        yield
-        return
     with bound_time(at_last):
-        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.5)
+        limits.interrupted_after(seconds, 0.5)
         try:
             yield
         finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            limits.interrupted_after(0)

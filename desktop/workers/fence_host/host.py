@@ -13,11 +13,12 @@ from typing import Any
 
 from desktop.domain.fences.colours import CODE_LONGEST, ColourSpans
 from desktop.domain.fences.drawing import UNDRAWN, Drawing, to_plain
+from desktop.systems.polling import polling_loop
 from desktop.workers.fence_host import colouring, diagrams, limits
 from desktop.workers.fence_host.bounded import TimeUp, bounded, prepare
 from desktop.workers.fence_host.charts import drawn as charts
 from desktop.workers.fence_host.undrawn import NotDrawn
-from desktop.workers.hardening import bound_memory, harden, polling
+from desktop.workers.hardening import bound_memory, harden
 from desktop.workers.inside import CallError, WorkerCall, run
 from desktop.workers.serving import Idle, serve_shut_in
 
@@ -105,4 +106,4 @@ def main(launcher: str = "", program: str = "", idle: float = IDLE) -> None:
     prepare()
     host = FenceHost()
     served = (SERVICE, VERSION), host.methods(), host.idle, (launcher, program), idle
-    run(lambda: serve_shut_in(*served), SERVICE, loop=polling)
+    run(lambda: serve_shut_in(*served), SERVICE, loop=polling_loop)

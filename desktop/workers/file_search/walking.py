@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.systems import open_flags
 from desktop.workers.file_search import limits
 from desktop.workers.file_search.ignoring import FILE_NAME, GlobList
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
-_FOLDER = _FLAGS | getattr(os, "O_DIRECTORY", 0)
+_FLAGS = os.O_RDONLY | open_flags.CLOEXEC | open_flags.NOFOLLOW | open_flags.NONBLOCK
+_FLAGS |= open_flags.BINARY | open_flags.NOCTTY
+_FOLDER = _FLAGS | open_flags.DIRECTORY
 AT_HANDLES = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 REPOSITORY, EXCLUDES = ".git", ("info", "exclude")
 """The folder of a repository, and in it the list of what is left out there alone."""

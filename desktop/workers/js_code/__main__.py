@@ -4,7 +4,7 @@ It reads one JSON object a line from its stdin and writes them to its stdout. To
 args}``, ``answer {id, ok, value | error, code}``. From it: ``ready``, ``ask {id, op, line, …}``, ``log {text}``,
 ``done {value}`` or ``failed {name, message, line, code}``, and then ``idle``: nothing of that code is left. Before the
 first line is read it has shut itself in: no files, no network, no other processes. LAUNCHER is the file that knows how
-(``safety/confinement/launcher.py``; empty: nothing is shut).
+(``safety/confinement/linux/launcher.py``; empty: nothing is shut).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import sys
 import time
 from importlib.machinery import SourceFileLoader  # not importlib.util: it loads contextlib
 
-try:
+if sys.platform == "win32":
+    resource = None
+else:
     import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
 
 import _quickjs  # type: ignore[import-not-found]  # has no types
 

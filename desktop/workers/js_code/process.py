@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 
 from desktop.domain.code import CodeLimits
 from desktop.domain.errors import ChildDied
+from desktop.systems import processes
 from desktop.workers.js_code.messages import Violation, read
 
 SCRIPT = Path(__file__).parent / "__main__.py"
@@ -73,8 +72,8 @@ class CodeProcess:
             stderr=asyncio.subprocess.DEVNULL,
             env={},
             cwd=spec.folder,
-            start_new_session=True,
             limit=limits.message_bytes + ENVELOPE,
+            **processes.APART,
         )
         worker = cls(process)
         try:
@@ -107,12 +106,7 @@ class CodeProcess:
 
     def cpu_s(self) -> float | None:
         """Seconds that it has computed since it began, as this system counts them; None where it does not tell."""
-        if sys.platform != "linux":
-            return None
-        try:
-            return time.clock_gettime((~self._process.pid << 3) | 2)  # CPUCLOCK_SCHED of another process
-        except OSError:
-            return None
+        return processes.computed_s(self._process.pid)
 
     def say(self, message: Mapping[str, Any]) -> None:
         """Queue a message for the worker."""
@@ -148,10 +142,7 @@ class CodeProcess:
         """Kill it with its group. The group of one that has ended by itself may be another's by now."""
         if not self.ended:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                if os.name == "posix":
-                    os.killpg(self._process.pid, 9)
-                else:  # pragma: no cover - Windows has no process groups of this kind
-                    self._process.kill()
+                processes.signal_all(self._process.pid, processes.KILL)
         if self._process.stdin is not None:
             self._process.stdin.close()
         while not self.ended:  # its pipe may be full of what nobody reads: waiting for that to end would be for ever

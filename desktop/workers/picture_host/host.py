@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from desktop.domain.files.pictures import HEAD, OPENED, picture_kind
 from desktop.domain.loading.lazy import lazy_module
-from desktop.workers.hardening import bound_memory, bound_time, harden, polling
+from desktop.systems.polling import polling_loop
+from desktop.workers.hardening import bound_memory, bound_time, harden
 from desktop.workers.inside import CallError, WorkerCall, run
 from desktop.workers.picture_host import limits
 from desktop.workers.picture_host.remade import Remade
@@ -85,4 +86,4 @@ def main(handle: int, launcher: str = "", program: str = "", idle: float = IDLE)
     host = PictureHost(read_whole(handle, limits.FILE))
     host.prepare()
     served = (SERVICE, VERSION), host.methods(), host.idle, (launcher, program), idle
-    run(lambda: serve_shut_in(*served), SERVICE, loop=polling)
+    run(lambda: serve_shut_in(*served), SERVICE, loop=polling_loop)

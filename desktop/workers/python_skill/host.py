@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import importlib
 import inspect
 import json
 import sys
@@ -13,6 +12,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.systems import limits
 from desktop.workers.frames import BadFrame
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.python_skill.proxy import ProxyContext, ProxyEnvelope, ProxyManager, Run, SkillError
@@ -165,12 +165,8 @@ def _plain_or_none(value: Any) -> Any:
 
 def _limited() -> None:
     """What the sandbox does not hold: memory, and core files. Not on every system."""
-    try:
-        resource = importlib.import_module("resource")
-    except ImportError:
-        return
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limits.bound("DATA", MEMORY_LIMIT)
+    limits.no_core_files(for_good=True)
 
 
 def main() -> None:

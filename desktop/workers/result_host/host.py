@@ -18,8 +18,9 @@ from typing import Any
 
 import blitz_py
 
+from desktop.systems.polling import polling_loop
 from desktop.workers.document_host.pdf import Pdf
-from desktop.workers.hardening import bound_memory, bound_time, harden, polling, shut_in
+from desktop.workers.hardening import bound_memory, bound_time, harden, shut_in
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.result_host import limits
 from desktop.workers.result_host.drawn import Drawn
@@ -203,4 +204,4 @@ def main(handle: int, launcher: str = "", strict: str = "", fonts: str = "") -> 
     host = ResultHost(read_whole(handle, limits.FILE))
     _warm()
     sys.setrecursionlimit(limits.DEPTH + 1_000)
-    run(lambda: _serve(host, launcher, strict, fonts), SERVICE, loop=polling)
+    run(lambda: _serve(host, launcher, strict, fonts), SERVICE, loop=polling_loop)

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from desktop.domain.code import CodeLimits
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.test_code_gates import Never, run_gates, world
 from tests.unit.workers.hostile_code import CLASSES, Count, run_class, table

@@ -18,7 +18,7 @@ from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, says
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.skills.code_mode import CodeTool
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench
 from tests.unit.library.test_code_mode import HEAD, runs, told

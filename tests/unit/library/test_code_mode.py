@@ -12,7 +12,7 @@ from desktop.domain.code import CodeLimits
 from desktop.domain.errors import ToolFailure
 from desktop.domain.runs.events import AgentTraced
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person

@@ -9,7 +9,7 @@ import pytest
 
 from desktop.domain.code import CodeLimits
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.skills.patterns.lists import AllowedList, Intersection
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.agents.script import Script

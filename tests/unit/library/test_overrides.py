@@ -10,7 +10,7 @@ import pytest
 from desktop.agents.skill.discovery import resolve_visible_tools
 from desktop.domain.code import CodeLimits
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.skills.patterns.lists import AllowedList
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench

@@ -23,7 +23,7 @@ from desktop.domain.messages import (
 from desktop.domain.models import Senses
 from desktop.models.outgoing import parts
 from desktop.models.pictures import LIMITS, REMEMBERED, USUAL, PictureLimits, PictureSender, limits_of, too_many
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.tools.pictures.reader import PictureReader
 from desktop.workers.picture_child import picture_host
 from tests.harness.pictures import with_place

@@ -17,7 +17,7 @@ from desktop.domain.text.places import FormatError
 from desktop.pipeline.context import CallResult
 from desktop.pipeline.names import ExactTools
 from desktop.pipeline.skills.js_worker import JavaScriptWorker
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.skills.formats import load_skills_from_file
 from desktop.skills.formats.js_module import runnable
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec

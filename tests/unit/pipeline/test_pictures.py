@@ -7,7 +7,7 @@ import pytest
 from desktop.domain.messages import AudioBlock, ImageBlock, MediaBlock
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import CallContext
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.tools.pictures.reader import PictureReader
 from desktop.workers.picture_child import picture_host
 from tests.harness.pictures import with_place

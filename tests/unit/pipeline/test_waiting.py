@@ -11,7 +11,7 @@ from desktop.domain.approval.judgement import Category
 from desktop.domain.code import CodeLimits
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.skills.code_mode import CodeTool
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.pipeline.kit import Bench, FakeTool, Person, Table
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.safety.world import World as SafetyWorld

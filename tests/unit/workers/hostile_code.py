@@ -20,7 +20,7 @@ from typing import Any
 
 from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome
 from desktop.domain.errors import ToolFailure
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.harness.timeouts import HELD_S, WAIT_S
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.code import CodeLimits
-from desktop.safety.confinement.code_profile import _ALLOWED, code_sandbox_profile, only_computing
+from desktop.safety.confinement.linux.code_profile import _ALLOWED, code_sandbox_profile, only_computing
 from desktop.workers.js_code.engine import JsEngine, JsSession, WorkerSpec
 from tests.harness.timeouts import WAIT_S
 from tests.unit.workers.hostile_code import Host

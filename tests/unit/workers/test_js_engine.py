@@ -14,7 +14,7 @@ import pytest
 
 from desktop.domain.code import CodeCall, CodeLimits
 from desktop.domain.errors import ChildDied, Denied, ToolFailure
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import MAX_LIVE, JsEngine, WorkerSpec
 from tests.harness.timeouts import WAIT_S
 from tests.unit.workers import hostile_worker
@@ -366,7 +366,7 @@ async def test_an_app_that_is_killed_leaves_no_worker(tmp_path: Path) -> None:
     code = (
         "import asyncio, sys\n"
         "from desktop.workers.js_code.engine import JsEngine, WorkerSpec\n"
-        "from desktop.safety.confinement.code_profile import code_sandbox_profile\n"
+        "from desktop.safety.confinement.linux.code_profile import code_sandbox_profile\n"
         "from desktop.domain.code import CodeLimits\n"
         "async def main():\n"
         f"    spec = WorkerSpec({str(tmp_path)!r}, *code_sandbox_profile())\n"

@@ -36,6 +36,7 @@ from itertools import pairwise
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.safety.shell.network.git_settings import GitFiles, read_git_settings
 from desktop.safety.shell.syntax.words import Word, base_name
+from desktop.systems import open_flags
 
 _LARGEST = 1_000_000
 _MAX_FILES = 64
@@ -332,7 +333,7 @@ def _read(path: str) -> str | None:
             return None
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
             return _UNREADABLE
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        with open(os.open(path, os.O_RDONLY | open_flags.NONBLOCK), "rb") as file:
             return file.read(_LARGEST).decode("utf-8", "replace").removeprefix("\ufeff")
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None  # the command, which runs as the same user, finds as little

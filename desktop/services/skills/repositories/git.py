@@ -11,7 +11,6 @@ import asyncio
 import os
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from desktop.skills.importing.limits import StagedFiles
 from desktop.skills.repositories.address import Address
 from desktop.skills.repositories.offers import Facts
 from desktop.skills.repositories.tree import MAX_LISTING, MAX_WANTED, TreeEntry, entries_of, wanted_of
+from desktop.systems import current
 
 MAX_PACK = 300_000_000
 """Bytes of one commit as it is sent."""
@@ -210,7 +210,7 @@ class Git:
 
 def _limited(words: tuple[str, ...], limit: int, out: Path | None, fed: Path | None) -> tuple[str, ...]:
     """git with these words, with a limit on the size of each file that it writes, and its input and output."""
-    if sys.platform == "win32":
+    if current.WINDOWS:
         raise GitFailed("Repositories are not read on Windows yet.", next_step="Download it as a zip, and give that.")
     blocks, git = str(limit // _BLOCK + 1), (_GIT, *words)
     if fed is not None:

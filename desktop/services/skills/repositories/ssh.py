@@ -17,6 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.skills.repositories.address import Address
+from desktop.systems import open_flags, processes
+from desktop.systems.named_pipes import make_pipe
 
 MAX_SAID = 20_000
 _END_S = 5.0
@@ -67,7 +69,7 @@ class SshLine:
         self._up, self._down = folder / "up", folder / "down"
         for path in (self._up, self._down):
             path.unlink(missing_ok=True)
-            os.mkfifo(path, 0o600)
+            make_pipe(path)
         up, down = shlex.quote(str(self._up)), shlex.quote(str(self._down))
         self.command = f"exec /bin/sh -c {shlex.quote(_JOIN)} {up} {down}"
         self._over = False
@@ -89,16 +91,11 @@ class SshLine:
         ends: list[int] = []
         try:
             for path, flags in ((self._up, os.O_RDONLY), (self._down, os.O_WRONLY)):
-                ends.append(await asyncio.to_thread(os.open, path, flags | os.O_CLOEXEC))
+                ends.append(await asyncio.to_thread(os.open, path, flags | open_flags.CLOEXEC))
             if self._over:
                 return ""
             self._process = process = await asyncio.create_subprocess_exec(
-                *self._words(),
-                stdin=ends[0],
-                stdout=ends[1],
-                stderr=PIPE,
-                env=self._environment(),
-                start_new_session=True,
+                *self._words(), stdin=ends[0], stdout=ends[1], stderr=PIPE, env=self._environment(), **processes.APART
             )
         finally:
             for end in ends:
@@ -120,7 +117,8 @@ class SshLine:
         """End it; what ssh said."""
         self._over = True
         said = ""
-        loose = [os.open(path, os.O_RDWR | os.O_NONBLOCK) for path in (self._up, self._down)]  # git never came to them
+        # git may never have come to them
+        loose = [os.open(path, os.O_RDWR | open_flags.NONBLOCK) for path in (self._up, self._down)]
         try:
             if self._joining is not None:
                 async with asyncio.timeout(_END_S):

@@ -12,6 +12,7 @@ from desktop.domain.errors import BoundaryViolation
 from desktop.domain.safety import Access, SafetySettings
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.policy import PROTECTED_NAMES, BoundaryPolicy, elevated_write
+from desktop.systems.windows_names import path_problem
 from tests.unit.safety.world import World
 
 READ, WRITE, LIST = Access.READ, Access.WRITE, Access.LIST
@@ -238,13 +239,13 @@ print(verdict.allowed, verdict.rule)
     ],
 )
 def test_windows_paths_that_mean_something_else_are_problems(path: str) -> None:
-    assert paths.windows_problem(path)
+    assert path_problem(path)
 
 
 @pytest.mark.spec("R-FS-6")
 @pytest.mark.parametrize("path", [r"C:\a\b.txt", "c:/a/b", r"a\..\b", "console.txt", r"C:\a\.git", "com10"])
 def test_ordinary_windows_paths_are_none(path: str) -> None:
-    assert paths.windows_problem(path) == ""
+    assert path_problem(path) == ""
 
 
 @pytest.mark.spec("R-FS-6")

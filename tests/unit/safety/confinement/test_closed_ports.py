@@ -11,8 +11,8 @@ import pytest
 
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
-from desktop.safety.confinement.landlock import PORTS_ABI
 from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.reports import PORTS_ABI
 from desktop.safety.confinement.select import Kind, Machine, SystemConfinement
 from tests.unit.safety.world import World
 

@@ -18,7 +18,7 @@ import pytest
 
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
-from desktop.safety.confinement import launcher
+from desktop.safety.confinement.linux import launcher
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement
 from tests.harness.timeouts import FOREVER_S, WAIT_S, until

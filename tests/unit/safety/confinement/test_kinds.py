@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from desktop.domain.safety import ProcessSpec
-from desktop.safety.confinement import launcher, reports
-from desktop.safety.confinement.landlock import MIN_ABI, closed_ports
+from desktop.safety.confinement import reports
+from desktop.safety.confinement.linux import launcher
+from desktop.safety.confinement.linux.landlock import MIN_ABI, closed_ports
+from desktop.safety.confinement.linux.syscall_filter import supports
 from desktop.safety.confinement.profile import SandboxProfile, profile_for
 from desktop.safety.confinement.select import Kind, Machine, SystemConfinement
-from desktop.safety.confinement.syscall_filter import supports
 from tests.unit.safety.world import World
 
 pytestmark = [

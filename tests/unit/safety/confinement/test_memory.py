@@ -16,7 +16,8 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.safety.confinement import reports as confinement_reports
-from desktop.safety.confinement.memory import is_over, limit_of
+from desktop.safety.confinement.linux.memory import is_over
+from desktop.safety.confinement.memory_limit import limit_of
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement
 from desktop.tools.builtin.process_result import result_of

@@ -10,7 +10,7 @@ import pytest
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec, SafetySettings
 from desktop.safety.boundary.policy import BoundaryPolicy
-from desktop.safety.confinement.bubblewrap import MAX_PROCESSES
+from desktop.safety.confinement.linux.bubblewrap import MAX_PROCESSES
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement
 from tests.harness.timeouts import WAIT_S

@@ -24,7 +24,7 @@ from desktop.domain.runs.meta import RunMeta
 from desktop.domain.safety import Access, ProcessOutcome, ProcessSpec
 from desktop.domain.tools import ToolCallContext
 from desktop.safety.confinement.environment import AllowlistEnvironment
-from desktop.safety.confinement.landlock import readable
+from desktop.safety.confinement.linux.landlock import readable
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.program_cache import FOLDER
 from desktop.safety.confinement.select import Kind, SystemConfinement

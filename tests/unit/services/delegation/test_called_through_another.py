@@ -12,7 +12,7 @@ from desktop.domain.messages import NoticeBlock, ToolCallBlock
 from desktop.domain.runs.events import RunEnded, ToolCallFinished, ToolCallStarted
 from desktop.models.outgoing import parts
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench

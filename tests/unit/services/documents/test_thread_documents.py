@@ -19,7 +19,7 @@ from desktop.domain.threads import DraftRecord, QueuedRecord
 from desktop.domain.tools import Tool
 from desktop.models.outgoing import parts
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.services.documents.service import DocumentService, room_in
 from desktop.tools.builtin.read_document import ReadDocument
 from desktop.tools.documents.reader import DocumentReader

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.fences.colours import CODE_LONGEST
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.services.fences.service import FenceService
 from desktop.workers.child import ChildProcess, ChildSpec
 from desktop.workers.fence_child import SERVICE, fence_host

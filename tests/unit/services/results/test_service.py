@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from desktop.domain.files.pictures import PictureRefused
 from desktop.domain.files.results import ResultRefused
-from desktop.safety.confinement.code_profile import drawing_profile
+from desktop.safety.confinement.linux.code_profile import drawing_profile
 from desktop.services.results.reading import ResultReader
 from desktop.services.results.service import ResultService
 from desktop.tools.pictures.reader import PictureReader

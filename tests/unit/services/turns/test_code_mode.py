@@ -13,7 +13,7 @@ from desktop.domain.runs.events import ToolCallFinished, ToolCallStarted
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.skills.code_mode import result_in
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.services.turns.agent_choices import ToolModes
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec

@@ -10,7 +10,7 @@ import pytest
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.agents.script import Script

@@ -12,7 +12,7 @@ from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import Denied, ToolFailure
 from desktop.domain.files.work_place import NOWHERE
 from desktop.domain.tools import PreCheck
-from desktop.safety.confinement import launcher
+from desktop.safety.confinement.linux import launcher
 from desktop.tools.builtin.web_fetch import WEB_FETCH, WebFetch
 from desktop.workers.web_child import web_host
 from tests.harness.timeouts import WAIT_S

@@ -10,7 +10,7 @@ from desktop.domain.files.work_place import NOWHERE
 from desktop.domain.models import Connection
 from desktop.domain.tools import PreCheck
 from desktop.domain.web.proxies import WebProxies
-from desktop.safety.confinement import launcher
+from desktop.safety.confinement.linux import launcher
 from desktop.tools.builtin.search_services import SearchServices, address_of
 from desktop.tools.builtin.web_search import WEB_SEARCH, WebSearch
 from desktop.workers.web_child import web_host

@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.tools.documents.reader import DocumentReader
 from desktop.workers.document_child import document_host
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.files.documents import WRONG_PASSWORD, DocumentRefused, about_from
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.tools.documents.reader import DocumentReader
 from desktop.workers.child import ChildProcess, ChildSpec
 from desktop.workers.document_child import document_host

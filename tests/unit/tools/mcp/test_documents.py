@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.tools.documents.reader import DocumentReader
 from desktop.tools.mcp.offered import OFFERS
 from desktop.workers.document_child import document_host

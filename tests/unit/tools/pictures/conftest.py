@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.tools.pictures.reader import PictureReader
 from desktop.workers.picture_child import picture_host
 

@@ -12,7 +12,7 @@ import pytest
 
 from desktop.domain.files.pictures import PictureFit, PictureRefused, picture_kind
 from desktop.domain.messages import AudioBlock, ImageBlock
-from desktop.safety.confinement.code_profile import code_sandbox_profile
+from desktop.safety.confinement.linux.code_profile import code_sandbox_profile
 from desktop.tools.pictures.reader import PictureReader
 from desktop.workers.child import ChildProcess, ChildSpec
 from desktop.workers.picture_child import picture_host

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import pytest
 
 from desktop.domain.files.results import OpenResult, ResultKind
-from desktop.safety.confinement.code_profile import drawing_profile
+from desktop.safety.confinement.linux.code_profile import drawing_profile
 from desktop.services.results.reading import ResultReader
 from desktop.workers.document_child import result_host
 

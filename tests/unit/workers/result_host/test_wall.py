@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.safety.confinement.code_profile import drawing_profile, only_computing
-from desktop.safety.confinement.launcher import landlock_abi
+from desktop.safety.confinement.linux.code_profile import drawing_profile, only_computing
+from desktop.safety.confinement.linux.launcher import landlock_abi
 from tests.harness.timeouts import WAIT_S
 
 SCRIPT = Path(__file__).with_name("shut_in.py")

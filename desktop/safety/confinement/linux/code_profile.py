@@ -22,8 +22,11 @@ import os
 import struct
 import sys
 
-from desktop.safety.confinement import launcher
-from desktop.safety.confinement.syscall_filter import supports
+from desktop.safety.confinement.linux import launcher
+from desktop.safety.confinement.linux.syscall_filter import supports
+
+if sys.platform != "linux":
+    raise ImportError("for Linux alone")
 
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _ALLOWED = {
@@ -193,7 +196,7 @@ def _argument(number: int) -> Step:
 def code_sandbox_profile(*, in_a_loop: bool = False) -> tuple[str, str]:
     """(the file that knows how, the filter of system calls in hexadecimal), or two empty texts where the system has no
     such sandbox: then the engine's own emptiness and the process are what holds."""
-    if sys.platform != "linux" or not supports(os.uname().machine):
+    if not supports(os.uname().machine):
         return "", ""
     return launcher.__file__, only_computing(os.uname().machine, in_a_loop=in_a_loop).hex()
 
@@ -201,7 +204,7 @@ def code_sandbox_profile(*, in_a_loop: bool = False) -> tuple[str, str]:
 def drawing_profile() -> tuple[str, str, str]:
     """The same for what draws pages: (the file that knows how, the filter, the filter where Landlock holds it to the
     folders of fonts)."""
-    if sys.platform != "linux" or not supports(os.uname().machine):
+    if not supports(os.uname().machine):
         return "", "", ""
     strict, fonts = (
         only_computing(os.uname().machine, in_a_loop=True, threads=True, fonts=fonts).hex() for fonts in (False, True)

@@ -31,6 +31,9 @@ import sys
 from _frozen_importlib_external import SourceFileLoader  # importlib brings much that is not needed
 from types import ModuleType
 
+if sys.platform != "linux":
+    raise ImportError("for Linux alone")
+
 LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launcher.py")
 CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18

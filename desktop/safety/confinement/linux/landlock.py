@@ -10,6 +10,7 @@ import ctypes
 import fcntl
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,15 +18,16 @@ from functools import cache
 
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.boundary.paths import Identity, existing_identities, identity_of, is_within
-from desktop.safety.confinement import syscall_filter
 from desktop.safety.confinement.inner_variables import on_the_way
-from desktop.safety.confinement.launcher import landlock_abi, ports_ruleset
+from desktop.safety.confinement.linux import syscall_filter
+from desktop.safety.confinement.linux.launcher import landlock_abi, ports_ruleset
 from desktop.safety.confinement.profile import SandboxProfile
+
+if sys.platform != "linux":
+    raise ImportError("for Linux alone")
 
 MIN_ABI = 3
 """Before (Linux 6.2) files could be cut to nothing by whoever may read them."""
-PORTS_ABI = 4
-SIGNALS_ABI = 6
 _SCREENS = (6000, 6063)
 """Where screens listen (X11 by TCP: ``ssh -X``, VcXsrv, Xming): whoever types into windows could allow anything."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
@@ -91,7 +93,7 @@ def _ports_ruleset(closed: str) -> int:
     except OSError:
         return -1
     try:
-        return fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, _FIRST_DESCRIPTOR)
+        return int(fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, _FIRST_DESCRIPTOR))
     except OSError:
         return -1
     finally:

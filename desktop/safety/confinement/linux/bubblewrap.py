@@ -8,6 +8,7 @@ how many processes it can have, and sets what would act on all that stands aroun
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 
 from desktop.domain.safety import ProcessSpec
@@ -15,6 +16,9 @@ from desktop.safety.boundary.paths import is_within
 from desktop.safety.confinement.inner_variables import on_the_way, set_again
 from desktop.safety.confinement.profile import PRIVATE as _APART
 from desktop.safety.confinement.profile import SandboxProfile
+
+if sys.platform != "linux":
+    raise ImportError("for Linux alone")
 
 MAX_PROCESSES = 4096
 _MADE = ("/dev", "/proc", "/sys")

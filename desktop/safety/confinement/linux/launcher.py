@@ -26,6 +26,9 @@ import struct
 import sys
 import time
 
+if sys.platform != "linux":
+    raise ImportError("for Linux alone")
+
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 24, 36, 38
 LAST_CAPABILITY = 63
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446

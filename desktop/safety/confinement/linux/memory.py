@@ -17,10 +17,12 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from desktop.safety.confinement.launcher import descendants, living_thread
+from desktop.safety.confinement.linux.launcher import descendants, living_thread
+
+if sys.platform != "linux":
+    raise ImportError("for Linux alone")
 
 LOOK_S = 0.5
-GIGABYTE = 1_000_000_000
 _FIRST_TO_GO = "1000"
 _SHARED = "/dev/shm"
 _BLOCK = 512
@@ -29,27 +31,14 @@ _TRUE = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB", re.MULTILINE
 _IN_MEMORY = re.compile(r"^\S+ \S+ (\d+):(\d+) .* - (?:tmpfs|ramfs|devtmpfs|hugetlbfs) ", re.MULTILINE)
 _MAPPED = re.compile(rb"^[0-9a-f]+-[0-9a-f]+ \S+ \S+ ([0-9a-f]+):([0-9a-f]+) (\d+)", re.MULTILINE)
 _SHARE = re.compile(rb"^(Pss|Anonymous):\s+(\d+) kB", re.MULTILINE)
-_PLATFORM: str = sys.platform
 
 File = tuple[int, int]
 """Device and inode."""
 
 
-def limit_of(gigabytes: float) -> int:
-    """The limit in bytes; 0 gigabytes means half of what the computer has, and no limit (0) where that is not known."""
-    if gigabytes > 0:
-        return int(gigabytes * GIGABYTE)
-    names = getattr(os, "sysconf_names", {})
-    if "SC_PHYS_PAGES" not in names:
-        return 0
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-
-
 async def outgrown(root: int, limit: int, folders: Iterable[str] = ()) -> None:
     """Returns once ``root`` and its descendants hold more than ``limit`` bytes, what is in ``folders`` of their own
-    included; never where the limit is 0 or the system does not tell."""
-    if _PLATFORM != "linux":
-        await asyncio.Event().wait()
+    included; never where the limit is 0."""
     while True:
         if await asyncio.to_thread(is_over, root, limit, folders):
             return

@@ -1,0 +1,12 @@
+"""The signals by which a system, a terminal or a person ends the app in order."""
+
+from __future__ import annotations
+
+import sys
+
+if sys.platform == "win32":
+    from desktop.systems.ending_signals_windows import hear, ignore
+else:
+    from desktop.systems.ending_signals_posix import hear, ignore
+
+__all__ = ["hear", "ignore"]

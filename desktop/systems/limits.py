@@ -1,0 +1,39 @@
+"""What a process may take at most: memory, time, files. Not every system has each of them."""
+
+from __future__ import annotations
+
+import sys
+
+if sys.platform == "win32":
+    from desktop.systems.limits_windows import (
+        bound,
+        bound_memory,
+        free_memory_of,
+        interrupted_after,
+        interrupts,
+        no_core_files,
+        physical_memory,
+        watch,
+    )
+else:
+    from desktop.systems.limits_posix import (
+        bound,
+        bound_memory,
+        free_memory_of,
+        interrupted_after,
+        interrupts,
+        no_core_files,
+        physical_memory,
+        watch,
+    )
+
+__all__ = [
+    "bound",
+    "bound_memory",
+    "free_memory_of",
+    "interrupted_after",
+    "interrupts",
+    "no_core_files",
+    "physical_memory",
+    "watch",
+]
