@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from desktop.systems.ending_signals_windows import hear, ignore
+    from desktop.systems.windows.ending_signals import hear, ignore
 else:
-    from desktop.systems.ending_signals_posix import hear, ignore
+    from desktop.systems.posix.ending_signals import hear, ignore
 
 __all__ = ["hear", "ignore"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from desktop.systems.limits_windows import (
+    from desktop.systems.windows.limits import (
         bound,
         bound_memory,
         free_memory_of,
@@ -16,7 +16,7 @@ if sys.platform == "win32":
         watch,
     )
 else:
-    from desktop.systems.limits_posix import (
+    from desktop.systems.posix.limits import (
         bound,
         bound_memory,
         free_memory_of,

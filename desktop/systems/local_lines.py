@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from desktop.systems.local_lines_windows import connect, is_too_long, listen, other_end, own_user, reach, streams
+    from desktop.systems.windows.local_lines import connect, is_too_long, listen, other_end, own_user, reach, streams
 else:
-    from desktop.systems.local_lines_posix import connect, is_too_long, listen, other_end, own_user, reach, streams
+    from desktop.systems.posix.local_lines import connect, is_too_long, listen, other_end, own_user, reach, streams
 
 __all__ = ["connect", "is_too_long", "listen", "other_end", "own_user", "reach", "streams"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "linux":
-    from desktop.systems.places_linux import IGNORES_CASE, kernel_path, marked_caseless
+    from desktop.systems.linux.places import IGNORES_CASE, kernel_path, marked_caseless
 elif sys.platform == "darwin":
-    from desktop.systems.places_macos import IGNORES_CASE, kernel_path, marked_caseless
+    from desktop.systems.macos.places import IGNORES_CASE, kernel_path, marked_caseless
 else:
-    from desktop.systems.places_windows import IGNORES_CASE, kernel_path, marked_caseless
+    from desktop.systems.windows.places import IGNORES_CASE, kernel_path, marked_caseless
 
 __all__ = ["IGNORES_CASE", "kernel_path", "marked_caseless"]

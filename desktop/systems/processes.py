@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from desktop.systems.processes_windows import APART, KILL, TELL, computed_s, signal_all, signal_one
+    from desktop.systems.windows.processes import APART, KILL, TELL, computed_s, signal_all, signal_one
 else:
-    from desktop.systems.processes_posix import APART, KILL, TELL, computed_s, signal_all, signal_one
+    from desktop.systems.posix.processes import APART, KILL, TELL, computed_s, signal_all, signal_one
 
 __all__ = ["APART", "KILL", "TELL", "computed_s", "signal_all", "signal_one"]

@@ -7,6 +7,7 @@ looked at. Names of files that come from outside (archives, attachments) are mad
 
 from __future__ import annotations
 
+import ntpath
 import re
 
 _DEVICE = re.compile(r"^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\..*)?$", re.IGNORECASE)
@@ -42,9 +43,14 @@ def path_problem(path: str) -> str:
     drive, rest = (normal[:2], normal[2:]) if _DRIVE.match(normal) else ("", normal)
     if drive and not rest.startswith("\\"):
         return "is relative to a drive"
-    if not drive and rest.startswith("\\"):
-        return "names no drive"
     return next((why for part in rest.split("\\") if part and (why := name_problem(part))), "")
+
+
+def absolute(path: str, base: str) -> str:
+    """A path as Windows means it from ``base`` on. One that begins with a slash lies on that drive, not on the one on
+    which this process happens to be."""
+    drive, rest = ntpath.splitdrive(path)
+    return path if drive and rest[:1] in ("\\", "/") else ntpath.join(base, path)
 
 
 def harmless(name: str) -> str:

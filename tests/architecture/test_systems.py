@@ -96,10 +96,10 @@ def test_modules_for_one_system_are_told_by_their_first_condition() -> None:
     assert system_rules.systems_of(of("import sys\n")[0]) == system_rules.SYSTEMS
 
 
+@pytest.mark.soak
 @pytest.mark.spec("R-PKG-3")
 @pytest.mark.parametrize("platform", FOREIGN)
-def test_the_types_are_right_on_every_system(platform: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--platform", platform], cwd=ROOT, capture_output=True, text=True, timeout=600
-    )
+def test_the_types_are_right_on_every_system(tmp_path: Path, platform: str) -> None:
+    command = [sys.executable, "-m", "mypy", "--platform", platform, "--cache-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout

@@ -78,7 +78,11 @@ def _imported(module: str, one: ast.ImportFrom, platform: str) -> Iterable[str]:
 def modules(platform: str) -> set[str]:
     """The modules of the standard library that have anything on a system."""
     there = {path.stem for path in STUBS.iterdir()} & set(sys.stdlib_module_names)
-    return {name for name in there if names_of(name, platform, imported=name == "posix" or name == "nt")}
+    found = set()
+    for name in there:
+        names = names_of(name, platform, imported=name in ("posix", "nt"))
+        found |= {name} if any(not one.startswith("_") for one in names) else set()
+    return found
 
 
 def others_imports() -> set[str]:

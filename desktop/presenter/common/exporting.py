@@ -10,6 +10,7 @@ from pathlib import Path
 
 from desktop.domain.errors import ExportFailed
 from desktop.files import private
+from desktop.systems.windows_names import harmless
 
 
 def write_whole(path: str, data: bytes) -> None:
@@ -36,9 +37,9 @@ def write_bytes(path: str, make: Callable[[], bytes]) -> None:
 
 
 def file_name(title: str) -> str:
-    """A title as a file name: letters, digits, dashes; never a path."""
+    """A title as a file name: letters, digits, dashes; never a path, nor a device of Windows."""
     kept = "".join(c if c.isalnum() or c in " -_" else " " for c in title)
-    return "-".join(kept.split())[:80] or "thread"
+    return harmless("-".join(kept.split())[:80] or "thread")
 
 
 def zip_of(texts: Sequence[tuple[str, bytes]]) -> bytes:

@@ -11,8 +11,8 @@ import re
 from functools import lru_cache
 
 from desktop.domain.loading.lazy_pattern import lazy_pattern
-from desktop.safety.boundary import paths
 from desktop.systems import current
+from desktop.systems.windows_names import as_posix
 
 _GIT = "files in .git can run code when git is used"
 _START = "this file is run or read at login or by other programs"
@@ -33,6 +33,7 @@ _FILES = {
         ".pre-commit-config.yaml prek.toml .huskyrc .huskyrc.json .huskyrc.js .lintstagedrc "
         ".lintstagedrc.json .lintstagedrc.js .overcommit.yml"
     ).split(),
+    "Windows shows its folder as it says, or runs what it names": ["desktop.ini", "autorun.inf"],
     "every Python runs it when it starts": ["sitecustomize.py", "usercustomize.py"],
     "an editor runs what is in it": [".devcontainer.json"],
     "an agent's program runs what is in it": ["opencode.json", "opencode.jsonc", "crush.json", ".crush.json"],
@@ -61,6 +62,8 @@ _BELOW = lazy_pattern(
     r"|/(?:site|dist)-packages/[^/]+\.pth$"
     r"|/(?:spool|etc|var)/(?:cron|anacron|at|periodic)[^/]*(?:/|$)|/start menu/programs/startup(?:/|$)"
     r"|/(?:user|system)/[^/]+\.(?:service|timer|socket|path)$"
+    r"|/(?:windows)?powershell/[^/]*profile\.ps1$|/appdata/roaming/microsoft/(?:addins|excel/xlstart|word/startup)/"
+    r"|/(?:microsoft/)?windows terminal/settings\.json$|/system32/tasks/|/gpt\.ini$"
 )
 _AGENTS = lazy_pattern(r"/\.agents?/(?:agents|skills)(?:/|$)")
 _HOOK = lazy_pattern(
@@ -79,6 +82,7 @@ _KINDS = {
 }
 _MAYBE = lazy_pattern(
     r"/(?:[._](?!cache)|hooks/|library/|startup|user/|system/|mise\.|prek\.toml|opencode\.json|crush\.json)"
+    r"|desktop\.ini$|autorun\.inf$|profile\.ps1$|/appdata/|windows terminal|/system32/|/gpt\.ini$"
     r"|customize\.py|\.pth$|lefthook|\.(?:code-workspace|sublime-project)$|cron"
 )
 _DATA_OF_GIT = lazy_pattern(
@@ -91,16 +95,18 @@ _AT_HOME = ("bin/", ".local/bin/", ".local/lib/")
 _MAXIMUM = 64_000
 
 
-def runs_later(path: str, workspace: str, home: str) -> str:
+def runs_later(path: str, workspace: str, home: str, *, windows: bool = current.WINDOWS) -> str:
     """Why what is written at this resolved path runs by itself later, or "". Names count in any spelling; those above
     the workspace do not by themselves, for there the person has put it."""
+    if windows:  # the same names, in paths with the other slash
+        path, workspace, home = (as_posix(one) for one in (path, workspace, home))
     folded = path.casefold()
     known = len(workspace) if path.isascii() and path.startswith(f"{workspace}/") and _is_quiet(workspace) else 0
     if _MAYBE.search(folded, known) is None and not path.startswith(home):
         return ""
     if "/.git/" in f"{folded}/":
         return _GIT
-    inside = path != workspace and paths.is_within(path, workspace)
+    inside = path != workspace and path.startswith(f"{workspace.rstrip('/')}/")
     own = path[len(workspace) :].casefold() if inside else folded
     if _at_home(path, home) and not (inside and _at_home(workspace, home)):
         return _START

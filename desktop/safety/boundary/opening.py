@@ -149,6 +149,8 @@ class BoundaryFiles:
     def list_folder(self, path: str, limit: int) -> tuple[list[ListedEntry], int]:
         """Entries by name, capped (R-BLT-6)."""
         verdict = self._policy.require(path, Access.LIST)
+        if not HAS_DIR_FD:
+            return _list_without_dir_fd(self._policy, verdict, limit)
         descriptor = self._open(verdict, _FOLDER)
         try:
             self._prove(descriptor, verdict, os.fstat(descriptor))
@@ -336,6 +338,16 @@ def _write_without_dir_fd(policy: BoundaryPolicy, verdict: PathVerdict, data: by
                 os.unlink(temporary)
             raise
     return WriteOutcome(verdict.resolved, verdict.identity == "absent", len(data), tuple(made))
+
+
+def _list_without_dir_fd(policy: BoundaryPolicy, verdict: PathVerdict, limit: int) -> tuple[list[ListedEntry], int]:
+    """Windows has no handles to folders in Python: what was listed is shown only if it is still the checked folder."""
+    with _disk(verdict.resolved), os.scandir(verdict.resolved) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    again = policy.require(verdict.resolved, Access.LIST)
+    if again.resolved != verdict.resolved or again.identity.split(":")[:2] != verdict.identity.split(":")[:2]:
+        raise BoundaryViolation(f"{verdict.resolved} changed while it was being opened.")
+    return [listed_entry(entry) for entry in entries[:limit]], len(entries)
 
 
 def listed_entry(entry: os.DirEntry[str]) -> ListedEntry:

@@ -11,8 +11,7 @@ import stat
 import unicodedata
 from typing import NamedTuple
 
-from desktop.systems import current, places
-from desktop.systems.windows_names import path_problem
+from desktop.systems import current, places, windows_names
 
 MAX_PATH_TEXT = 4096
 _ATTEMPTS = 50
@@ -37,9 +36,11 @@ def absolute(path: str, base: str) -> str:
         os.fsencode(path)
     except UnicodeEncodeError:
         raise PathProblem("contains characters that no file name can have") from None
-    if current.WINDOWS and (problem := path_problem(path)):
+    if current.WINDOWS and (problem := windows_names.path_problem(path)):
         raise PathProblem(problem)
     expanded = os.path.expanduser(path) if path.startswith("~") else path
+    if current.WINDOWS:
+        return windows_names.absolute(expanded, base)
     return expanded if os.path.isabs(expanded) else os.path.join(base, expanded)
 
 

@@ -14,7 +14,7 @@ if sys.platform == "linux":
         signal_tree,
     )
 else:
-    from desktop.safety.confinement.other_trees import (
+    from desktop.safety.confinement.other.trees import (
         default_launcher,
         end_leftovers,
         held,

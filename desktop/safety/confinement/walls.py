@@ -9,7 +9,7 @@ from typing import Protocol
 from desktop.domain.files.copied_folders import LaidCopy
 from desktop.domain.safety import ConfinementKind, ConfinementReport, ProcessSpec
 from desktop.safety.confinement.machine import Machine
-from desktop.safety.confinement.other_walls import OtherWalls
+from desktop.safety.confinement.other.walls import OtherWalls
 from desktop.safety.confinement.profile import SandboxProfile
 
 if sys.platform == "linux":

@@ -30,7 +30,7 @@ from desktop.safety.boundary.autorun_places import is_data_of_git
 from desktop.safety.boundary.mounts import Mounts
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy, elevated_write
-from desktop.safety.confinement.copied_folders import layered
+from desktop.safety.confinement.linux.copied_folders import layered
 from desktop.safety.confinement.linux.landlock import usable_abi
 from desktop.safety.confinement.profile import SandboxProfile
 from desktop.safety.confinement.reports import SIGNALS_ABI

@@ -11,6 +11,7 @@ from desktop.domain.errors import KnownError
 from desktop.domain.text.hidden_characters import HIDDEN
 from desktop.domain.text.words import size_words
 from desktop.files.private import FILE, FOLDER, make_folder
+from desktop.systems.windows_names import is_device
 
 ENDINGS = (".zip", ".skill", ".tar", ".tar.gz", ".tgz")
 """Archives that are offered to choose. What an archive is, its bytes say."""
@@ -30,7 +31,6 @@ LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", "node_modules", "__pycache__", "__MACOSX", ".venv", ".DS_Store", "Thumbs.db"}
 )
 """What programs put beside a skill. It is not part of any."""
-_DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))})
 _NOT_IN_NAMES = frozenset('\\:*?"<>|\t\n')
 
 
@@ -58,7 +58,7 @@ def relative_parts(name: str) -> tuple[str, ...]:
     if ".." in parts:
         raise ImportRefused(f"It holds a file that would lie outside of it: {said}.")
     for part in parts:
-        if part != part.strip() or part.endswith(".") or part.split(".")[0].lower() in _DEVICES:
+        if part != part.strip() or part.endswith(".") or is_device(part):
             raise ImportRefused(f"It holds a file that is called {said}, which not every system can keep.")
     if len(name.encode("utf-8", "surrogatepass")) > MAX_PATH or any(len(os.fsencode(p)) > MAX_NAME for p in parts):
         raise ImportRefused(f"It holds a name that is too long: {said}.")

@@ -13,8 +13,8 @@ from desktop.domain.files.copied_folders import LaidCopy
 from desktop.domain.safety import ConfinementKind, ConfinementReport, ProcessSpec
 from desktop.safety.confinement import reports
 from desktop.safety.confinement.asked_hosts import kept_packets
-from desktop.safety.confinement.copied_folders import layered
 from desktop.safety.confinement.linux.bubblewrap import in_bubblewrap
+from desktop.safety.confinement.linux.copied_folders import layered
 from desktop.safety.confinement.linux.landlock import closed_ports, in_landlock, ports_shared
 from desktop.safety.confinement.linux.syscall_filter import in_bubblewrap as filter_in_bubblewrap
 from desktop.safety.confinement.linux.syscall_filter import program, supports
