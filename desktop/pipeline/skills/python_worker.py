@@ -102,7 +102,7 @@ def _needed(interpreter: str) -> tuple[str, ...]:
     """What Python needs to see to start, and our side of the protocol."""
     folders = [sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)]
     real = Path(os.path.realpath(interpreter))
-    folders += [str(real.parent.parent), *(str(_ROOT / "desktop" / part) for part in ("workers", "domain"))]
+    folders += [str(real.parent.parent), *(str(_ROOT / "desktop" / part) for part in ("workers", "domain", "systems"))]
     folders.append(str(_ROOT / "desktop" / "__init__.py"))
     folders += [str(_ROOT / "desktop" / "skills" / part) for part in ("__init__.py", "values")]  # import assent
     return tuple(dict.fromkeys(folders))
