@@ -17,6 +17,7 @@ from jeepney.bus_messages import message_bus
 from desktop.app.desktop.identity import APP_ID
 from desktop.app.desktop.session_bus import bus_address, socket_of
 from desktop.domain.errors import KnownError
+from desktop.systems import local_lines
 
 SERVICE, PLACE = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
 TIMEOUT = 2.0
@@ -59,9 +60,7 @@ def _bus() -> Iterator[socket.socket]:
     place = socket_of(bus_address())
     if not place:
         raise OSError("there is no session bus")
-    with socket.socket(socket.AF_UNIX) as line:
-        line.settimeout(TIMEOUT)
-        line.connect(place)
+    with local_lines.connect(place, TIMEOUT) as line:
         greeting = Authenticator()
         for words in greeting:
             line.sendall(words)

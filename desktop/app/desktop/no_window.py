@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import platform
 import re
-import sys
 from collections.abc import Iterable, Mapping
 
 from desktop.app.desktop import libraries
 from desktop.domain.errors import KnownError
 from desktop.domain.text.words import plain_line
+from desktop.systems import current
 
 SAID_MAX = 300
 """Characters of what Qt or the loader says."""
@@ -54,7 +54,7 @@ def not_begun(said: Iterable[str], environment: Mapping[str, str]) -> KnownError
             next_step="Start Assent without that variable: `env -u QT_QPA_PLATFORM assent`.",
             code="screen.platform",
         )
-    lacking = libraries.missing() if sys.platform == "linux" else ()
+    lacking = libraries.missing() if current.LINUX else ()
     if lacking:
         return lacks(lacking)
     x11, wayland = environment.get("DISPLAY", ""), environment.get("WAYLAND_DISPLAY", "")

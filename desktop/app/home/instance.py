@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -51,7 +52,7 @@ def ask_to_open(address: Path, link: str, environment: Mapping[str, str], *, pat
         try:
             return _answer(address, asked) == ANSWER or _asked(address, ASK)
         except OSError:
-            if time.monotonic() > until or len(os.fsencode(address)) > LONGEST_ADDRESS:
+            if time.monotonic() > until or local_lines.is_too_long(address):
                 return False
         time.sleep(RETRY_S)
 
@@ -76,9 +77,7 @@ def _asked(address: Path, word: bytes) -> bool:
 
 def _answer(address: Path, word: bytes) -> bytes:
     """What is answered to a word; nothing by one that does not know it. Raises OSError."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-        line.settimeout(TIMEOUT)
-        line.connect(os.fspath(address))
+    with local_lines.connect(address, TIMEOUT) as line:
         line.sendall(word)
         return line.recv(len(ANSWER))
 

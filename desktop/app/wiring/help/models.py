@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import qVersion
 from PySide6.QtGui import QGuiApplication
@@ -21,7 +20,6 @@ from desktop import __version__
 from desktop.app.home.installation import this_installation
 from desktop.app.wiring.runtime import RESOURCES, ROOT
 from desktop.app.wiring.services import Services
-from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
 from desktop.presenter.events.bridge import Bridge
@@ -32,11 +30,7 @@ from desktop.services.help.book import ReadBook
 from desktop.services.help.log_errors import KnownCode
 from desktop.services.help.masking import Person, ReportMask
 from desktop.services.help.report import CHECKING, ProblemReport
-
-if TYPE_CHECKING:
-    import pwd
-else:
-    pwd = lazy_module("pwd")
+from desktop.systems import current, people
 
 PAGES = RESOURCES / "help"
 CHANGES = (RESOURCES / "CHANGELOG.md", ROOT / "CHANGELOG.md")
@@ -66,9 +60,8 @@ def person_of(home: Path) -> Person:
     """Whom a report must not name: the login, the full name, the computer; their folders."""
     names = {_or_nothing(getpass.getuser), _or_nothing(socket.gethostname)}
     names |= {name.partition(".")[0] for name in names}
-    if sys.platform != "win32":
-        full = _or_nothing(lambda: pwd.getpwuid(os.getuid()).pw_gecos.partition(",")[0])
-        names |= {full, *re.split(r"[\s.-]+", full)}
+    full = _or_nothing(people.full_name)
+    names |= {full, *re.split(r"[\s.-]+", full)}
     homes = {os.path.expanduser("~"), os.path.realpath(os.path.expanduser("~"))}
     own = {os.fspath(home), os.path.realpath(home)}
     return Person(tuple(filter(None, names)), tuple(homes), tuple(own))
@@ -82,7 +75,7 @@ def facts() -> Sequence[str]:
     return (
         f"Assent {__version__}, {this_installation().line}",
         f"Python {platform.python_version()}, Qt {qVersion()}, SQLite {sqlite3.sqlite_version}",
-        f"{platform.system()} {platform.release()} {platform.machine()}, {_distribution()}",
+        f"{current.system_words()}, {_distribution()}",
         f"Screen: {shown}",
     )
 

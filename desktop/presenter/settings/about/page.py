@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, qVersion
 
 from desktop.domain.errors import AssentError
+from desktop.systems import current
 
 if TYPE_CHECKING:
     from desktop.domain.installation import Installation
@@ -138,7 +139,7 @@ class AboutViewModel(QObject):
             ("Place", found.root or found.code),
             ("Python", platform.python_version()),
             ("Qt", str(qVersion())),
-            ("System", f"{platform.system()} {platform.release()}, {platform.machine()}"),
+            ("System", current.system_words()),
         )
         return tuple((name, value) for name, value in rows if value)
 
