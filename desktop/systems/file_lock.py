@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from desktop.systems.windows.file_lock import ask, read_at, take, write_at
+    from desktop.systems.windows.file_lock import ask, read_at, share, take, write_at
 else:
-    from desktop.systems.posix.file_lock import ask, read_at, take, write_at
+    from desktop.systems.posix.file_lock import ask, read_at, share, take, write_at
 
-__all__ = ["ask", "read_at", "take", "write_at"]
+__all__ = ["ask", "read_at", "share", "take", "write_at"]

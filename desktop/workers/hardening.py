@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import importlib.util
 import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path

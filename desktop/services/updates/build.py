@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import platform
-import sys
 from pathlib import Path
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.updates.rights import BYTES, BadManifest, Manifest, read_manifest
+from desktop.systems import current
 
 RIGHTS, ROOT, SOURCE = "rights.json", "updates/root.json", "updates/source.json"
 """In the folder of resources. The last two are put there by whoever builds, and are in no checkout."""
@@ -27,8 +26,9 @@ class UpdateSource:
 
 def system() -> str:
     """What packages for this computer are called after."""
-    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
-    return f"{ {'win32': 'windows', 'darwin': 'macos'}.get(sys.platform, sys.platform) }-{machine}"
+    found = current.processor().lower()
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(found, found)
+    return f"{current.NAME.lower()}-{machine}"
 
 
 def source_of(resources: Path) -> UpdateSource | None:

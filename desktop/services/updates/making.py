@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from desktop.domain.installation import Installation
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.processes import Child
 from desktop.domain.runs.events import Event
-from desktop.safety.confinement import launcher
+from desktop.safety.confinement.shut_in import launcher_file
 from desktop.services.updates.build import source_of
 from desktop.services.updates.installing import Server
 from desktop.services.updates.memory import Memory
@@ -64,4 +63,4 @@ def update_service(around: UpdateSurroundings) -> UpdateService:
 
 
 def _host(folders: Sequence[str]) -> Child:
-    return update_host(folders, launcher=launcher.__file__ if sys.platform == "linux" else "")
+    return update_host(folders, launcher=launcher_file)

@@ -19,6 +19,12 @@ def hear(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
         loop.add_signal_handler(number, act)
 
 
+def as_usual() -> None:
+    """Each ends the process again."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
 def ignore(loop: asyncio.AbstractEventLoop) -> None:
     """From the loop's handlers to none, with no moment between in which a signal would end the process half-way."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)

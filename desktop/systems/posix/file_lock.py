@@ -15,6 +15,11 @@ def take(file: int) -> None:
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def share(file: int) -> None:
+    """Have it with others who share it, until the file is closed. Raises BlockingIOError where somebody has it."""
+    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
 def ask(file: int) -> None:
     """Raises BlockingIOError where somebody has it; who else asks at the same time is in nobody's way."""
     fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

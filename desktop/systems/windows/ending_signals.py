@@ -24,6 +24,12 @@ def hear(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
         signal.signal(number, heard)
 
 
+def as_usual() -> None:
+    """Each ends the process again."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
 def ignore(loop: asyncio.AbstractEventLoop) -> None:  # noqa: ARG001 - as on other systems
     """They end nothing any more."""
     for number in SIGNALS:

@@ -37,6 +37,11 @@ def take(file: int) -> None:
     _lock(file, _AT_ONCE | _ALONE)
 
 
+def share(file: int) -> None:
+    """Have it with others who share it, until the file is closed. Raises BlockingIOError where somebody has it."""
+    _lock(file, _AT_ONCE)
+
+
 def ask(file: int) -> None:
     """Raises BlockingIOError where somebody has it; who else asks at the same time is in nobody's way."""
     _lock(file, _AT_ONCE)

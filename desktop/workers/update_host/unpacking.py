@@ -10,12 +10,12 @@ import hashlib
 import os
 import shutil
 import stat
-import sys
 import tarfile
 from collections.abc import Callable, Iterator
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.text.hidden_characters import has_hidden
+from desktop.systems import current, disk, open_flags
 from desktop.workers.inside import CallError
 from desktop.workers.update_host import limits
 
@@ -136,7 +136,7 @@ def _lay(archive: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
     source = archive.extractfile(member)
     if source is None:
         raise _refused(f"holds {shown(member.name)}, which cannot be read")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | open_flags.NOFOLLOW | open_flags.CLOEXEC | open_flags.BINARY
     mode = _PROGRAM if member.mode & 0o111 else _FILE
     with source, os.fdopen(os.open(path, flags, mode), "wb") as file:
         shutil.copyfileobj(source, file, limits.CHUNK)
@@ -187,13 +187,13 @@ def _look_over(root: str, expected: Expected) -> None:
 
 def _on_disk(root: str) -> None:
     """All of it, before anything else is done."""
+    if not current.LINUX:
+        disk.sync_all()
+        return
     descriptor = os.open(root, os.O_RDONLY)
     try:
-        if sys.platform == "linux":
-            libc = ctypes.CDLL(None, use_errno=True)
-            if libc.syncfs(descriptor):
-                raise OSError(ctypes.get_errno(), "what was unpacked may not be on the disk")
-        else:
-            os.sync()
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.syncfs(descriptor):
+            raise OSError(ctypes.get_errno(), "what was unpacked may not be on the disk")
     finally:
         os.close(descriptor)
