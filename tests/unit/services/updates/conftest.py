@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.processes import Child
-from desktop.safety.confinement import launcher
+from desktop.safety.confinement.linux import launcher
 from desktop.services.updates.installing import Server
 from desktop.services.updates.memory import Memory
 from desktop.services.updates.versions import Versions

@@ -19,7 +19,7 @@ from tuf.api.metadata import Metadata, TargetFile
 from desktop.domain.errors import KnownError
 from desktop.domain.processes import Child
 from desktop.domain.updates.rights import Right
-from desktop.safety.confinement import launcher
+from desktop.safety.confinement.linux import launcher
 from desktop.services.updates.build import system
 from desktop.services.updates.installing import Server, lay_down
 from desktop.services.updates.memory import Memory, OfferedVersion

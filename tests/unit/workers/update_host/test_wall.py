@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.safety.confinement import launcher
+from desktop.safety.confinement.linux import launcher
 from tests.harness.timeouts import WAIT_S
 
 pytestmark = pytest.mark.spec("R-UPD-1")
