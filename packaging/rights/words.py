@@ -18,6 +18,9 @@ PARTS: dict[tuple[str, str], Words] = {
     ("reaches", "models/server_programs"): Words(
         "Looks for a free port on this computer.", "When you have a model server started. Nothing is sent."
     ),
+    ("reaches", "systems/windows"): Words(
+        "Says on Windows that it was started again.", "To the Assent that runs already, on this computer."
+    ),
     ("reaches", "workers/acp_agent"): Words(
         "Answers editors that start `assent acp`.", "Over the pipes of the editor; no other computer is asked."
     ),
@@ -38,8 +41,12 @@ PARTS: dict[tuple[str, str], Words] = {
     ("reaches", "workers/web_host"): Words(
         "Reads pages of the web and asks search services.", "Each host is asked about, unless a rule allows it."
     ),
-    ("listens", "app/home"): Words(
+    ("listens", "systems/posix"): Words(
         "Hears when it is started again.", "By a socket in its own folder that is yours alone."
+    ),
+    ("listens", "systems/windows"): Words(
+        "Hears on Windows when it is started again.",
+        "By a port of this computer alone; who does not know the secret in its folder is sent away.",
     ),
     ("listens", "workers/mcp_host"): Words(
         "Listens on this computer for one answer.", "While you sign in to an MCP server in your browser."
@@ -64,6 +71,9 @@ PARTS: dict[tuple[str, str], Words] = {
     ("starts", "services/updates"): Words(
         "Starts a new version once, to see that it does.", "It says its number and ends. After your yes to the update."
     ),
+    ("starts", "systems/windows"): Words(
+        "Ends on Windows what it has started, by taskkill.", "With all that this started itself."
+    ),
     ("starts", "workers/child"): Words("Starts its own helper processes.", "Those that stand in this list."),
     ("starts", "workers/js_code"): Words("Starts the sandbox for code that models write.", "It reaches nothing."),
     ("starts", "workers/stdio_process"): Words(
@@ -79,6 +89,9 @@ PARTS: dict[tuple[str, str], Words] = {
         "Reads and writes its entries in your system's keyring.", "Keys of providers, and what you keep for tools."
     ),
     ("desktop", "app/desktop"): Words("Shows notifications.", "That a request waits; never what it is about."),
+    ("system", "systems/windows"): Words(
+        "Calls Windows itself.", "For locks of files, their real paths, and how much memory there is."
+    ),
     ("system", "app/desktop"): Words("Calls libraries of the system.", "To look which ones Qt misses."),
     ("system", "app/lifecycle"): Words("Calls libraries of the system.", "For the memory that it gives back."),
     ("system", "safety/boundary"): Words("Calls the system directly.", "To open files without following links."),
