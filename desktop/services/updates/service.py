@@ -6,6 +6,7 @@ Nothing is asked of anybody before the switch is on. What is sent then is the na
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
@@ -72,6 +73,7 @@ class UpdateService:
         self._switched = asyncio.Event()
         self._at_work = False
         self._update: asyncio.Task[None] | None = None
+        self._tidying: asyncio.Task[None] | None = None
         self._held = -1
         self.state = UpdateState()
 
@@ -110,6 +112,8 @@ class UpdateService:
         await parts.memory.load()
         self._manifest = await asyncio.to_thread(self._own_manifest)
         self._remembered()
+        if parts.versions is not None and parts.versions.writable:
+            self._tidying = parts.spawn(self._tidied(parts.versions), "updates: versions that nobody comes back to")
         while True:
             await self._due()
             await self.look()
@@ -121,10 +125,14 @@ class UpdateService:
             fell_back = versions.fell_back() if versions.writable else ""
             if versions.writable:
                 versions.started_well()
-                versions.tidy()
         except OSError:
             return
         self.state = replace(self.state, fell_back=fell_back)
+
+    async def _tidied(self, versions: Versions) -> None:
+        """Takes a while: a version has thousands of files."""
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread(versions.tidy)
 
     def _own_manifest(self) -> Manifest | None:
         try:
@@ -277,6 +285,8 @@ class UpdateService:
         assert server is not None
         assert versions is not None
         self._set(phase="fetching", done=0, total=offer.size, problem="")
+        if self._tidying is not None:
+            await asyncio.wait([self._tidying])
         await lay_down(server, versions, offer, self._far)
         await self._switched_to(offer.version)
 

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.domain.updates.numbers import is_number
+from desktop.domain.updates.numbers import is_newer, is_number
 from desktop.files.holding import alone, hold
 from desktop.files.private import FOLDER, names_on_disk, remove_tree, unfinished, write_whole
 
@@ -142,18 +142,18 @@ class Versions:
         return found
 
     def tidy(self) -> None:
-        """Take away what nobody can come back to: versions beside the current one and the one before, unless a process
-        runs from them, and halves that a power cut left."""
+        """Take away what nobody can come back to: versions older than the current one beside the one before, unless a
+        process runs from them, and halves that a power cut left. A newer one may have been laid down just now."""
         if self._said_in(TRIAL):
             return
-        kept = {self.current, self._named_by(PREVIOUS), self.running}
-        for entry in list(os.scandir(self.folder)):
-            if entry.is_symlink() or not entry.is_dir() or entry.name in kept or entry.name == STAGING:
-                continue
-            with contextlib.suppress(BlockingIOError), alone(entry.path):
-                remove_tree(entry.path)
+        current = self.current
+        kept = {current, self._named_by(PREVIOUS), self.running, STAGING}
         with contextlib.suppress(BlockingIOError), self.claimed():
-            pass
+            for entry in list(os.scandir(self.folder)):
+                if entry.is_symlink() or not entry.is_dir() or entry.name in kept or is_newer(entry.name, current):
+                    continue
+                with contextlib.suppress(BlockingIOError), alone(entry.path):
+                    remove_tree(entry.path)
 
     # -- what names a version -----------------------------------------------------------------------------------------
 

@@ -84,6 +84,15 @@ def test_a_version_that_somebody_runs_is_not_taken_away(versions: Versions) -> N
     assert not newer.is_whole("1.2.4")
 
 
+def test_what_is_being_laid_down_is_not_tidied_away_by_another_process(versions: Versions) -> None:
+    """It waits for runs, and is not current yet."""
+    with versions.claimed() as staging:
+        versions.tidy()
+        versions.take_in(SmallAssent("1.3").lay(staging), "1.3")
+    versions.tidy()
+    assert versions.is_whole("1.3")
+
+
 @pytest.mark.parametrize("code", [1, 127, 139])
 def test_a_version_that_does_not_start_is_left_at_once_for_the_one_before(versions: Versions, code: int) -> None:
     _laid_down(versions, code=code)
