@@ -84,9 +84,9 @@ def test_the_best_hit_has_the_words_in_its_title_and_the_others_show_where_they_
 
 
 def test_words_side_by_side_in_a_title_come_before_the_same_words_apart() -> None:
-    apart, beside = "# A\n\n## Back, and then go\n\nx\n", "# B\n\n## Go back\n\nx\n"
+    apart, beside = "# A\n\n## Back, go\n\nx\n", "# B\n\n## Go back again\n\nx\n"
     found = HelpIndex((*sections_of("a", apart), *sections_of("b", beside))).find("go back ")
-    assert [hit.section.title for hit in found.hits] == ["Go back", "Back, and then go"]
+    assert [hit.section.title for hit in found.hits] == ["Go back again", "Back, go"]
 
 
 def test_of_the_last_word_its_beginning_is_enough_until_it_is_finished() -> None:
