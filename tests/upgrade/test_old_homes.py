@@ -25,6 +25,7 @@ def test_there_is_a_database_of_every_format():
     assert len(RELEASES) == len(list(MIGRATIONS.glob("*.sql")))
 
 
+@pytest.mark.spec("R-PKG-2")
 @pytest.mark.parametrize("release", RELEASES)
 async def test_an_old_database_opens_with_everything_in_it(tmp_path, release):
     path = tmp_path / "data" / "assent.db"

@@ -69,6 +69,7 @@ def test_a_file_system_without_locks_is_named(tmp_path: Path) -> None:
     assert "local disk" in error.next_step
 
 
+@pytest.mark.spec("R-PKG-2")
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap makes the disk read-only")
 def test_a_home_on_a_read_only_disk_is_told_so_and_no_permission_is_asked_for(tmp_path: Path) -> None:
     whole = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", str(tmp_path), str(tmp_path), "--"]
