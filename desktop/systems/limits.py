@@ -5,35 +5,8 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from desktop.systems.windows.limits import (
-        bound,
-        bound_memory,
-        free_memory_of,
-        interrupted_after,
-        interrupts,
-        no_core_files,
-        physical_memory,
-        watch,
-    )
+    from desktop.systems.windows.limits import bound, bound_memory, free_memory_of, no_core_files, physical_memory
 else:
-    from desktop.systems.posix.limits import (
-        bound,
-        bound_memory,
-        free_memory_of,
-        interrupted_after,
-        interrupts,
-        no_core_files,
-        physical_memory,
-        watch,
-    )
+    from desktop.systems.posix.limits import bound, bound_memory, free_memory_of, no_core_files, physical_memory
 
-__all__ = [
-    "bound",
-    "bound_memory",
-    "free_memory_of",
-    "interrupted_after",
-    "interrupts",
-    "no_core_files",
-    "physical_memory",
-    "watch",
-]
+__all__ = ["bound", "bound_memory", "free_memory_of", "no_core_files", "physical_memory"]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from desktop.systems import current, limits
+from desktop.systems import current, limits, timers
 
 PR_SET_DUMPABLE = 4
 _WITH_NETWORK = (
@@ -52,11 +52,11 @@ def bound_memory(most: int) -> None:
 def bound_time(seconds: int) -> Iterator[None]:
     """The process ends if this takes so much of the processor: nothing that it is given to read keeps it busy for
     ever. POSIX only."""
-    limits.watch(seconds)
+    timers.watch(seconds)
     try:
         yield
     finally:
-        limits.watch(0)
+        timers.watch(0)
 
 
 def shut_in(

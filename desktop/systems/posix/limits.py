@@ -1,14 +1,11 @@
-"""Limits of a process on Linux and macOS: ``resource`` and the timers of ``signal``."""
+"""Limits of a process on Linux and macOS: ``resource``."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import resource
-import signal
 import sys
-from collections.abc import Callable
-from types import FrameType
 
 if sys.platform == "win32":
     raise ImportError("Windows has no limits of this kind")
@@ -46,18 +43,3 @@ def physical_memory() -> int:
     if "SC_PHYS_PAGES" not in os.sysconf_names:
         return 0
     return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-
-
-def watch(seconds: float) -> None:
-    """The process ends when it computes for so long; 0 ends the watch."""
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def interrupts(act: Callable[[int, FrameType | None], None]) -> None:
-    """What ``interrupted_after`` calls. On the main thread only."""
-    signal.signal(signal.SIGVTALRM, act)
-
-
-def interrupted_after(seconds: float, again: float = 0.0) -> None:
-    """Interrupt what computes for so long, and again after each ``again``; 0 ends that."""
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, again)

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable
-from types import FrameType
 
 if sys.platform != "win32":
     raise ImportError("for Windows alone")
@@ -43,15 +41,3 @@ def physical_memory() -> int:
     status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
     found = ctypes.WinDLL("kernel32").GlobalMemoryStatusEx(ctypes.byref(status))
     return int(status.total) if found else 0
-
-
-def watch(seconds: float) -> None:
-    """There is no such timer."""
-
-
-def interrupts(act: Callable[[int, FrameType | None], None]) -> None:
-    """There is no such timer."""
-
-
-def interrupted_after(seconds: float, again: float = 0.0) -> None:
-    """There is no such timer."""

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from types import FrameType
 
-from desktop.systems import limits
+from desktop.systems import timers
 from desktop.workers.hardening import bound_time
 
 
@@ -20,7 +20,7 @@ def _raise(_signal: int, _frame: FrameType | None) -> None:
 
 def prepare() -> None:
     """Once, while handlers can still be set."""
-    limits.interrupts(_raise)
+    timers.interrupts(_raise)
 
 
 @contextlib.contextmanager
@@ -29,8 +29,8 @@ def bounded(seconds: float, at_last: int) -> Iterator[None]:
     costs the process its life after ``at_last`` seconds. POSIX only: elsewhere the app ends a process that is silent
     for too long."""
     with bound_time(at_last):
-        limits.interrupted_after(seconds, 0.5)
+        timers.interrupted_after(seconds, 0.5)
         try:
             yield
         finally:
-            limits.interrupted_after(0)
+            timers.interrupted_after(0)
