@@ -269,6 +269,7 @@ from PySide6.QtWidgets import QApplication
 from desktop.app.loop.event_loop import AssentEventLoop
 application = QApplication(sys.argv)
 async def main():
+    asyncio.get_running_loop().slow_callback_duration = 3600  # how busy the machine is says nothing
     child = await asyncio.create_subprocess_exec("cat", stdin=-1, stdout=-1)
     out, _ = await child.communicate(b"through a pipe")
     server = await asyncio.start_server(lambda r, w: w.close(), "127.0.0.1", 0)
