@@ -2,6 +2,7 @@
 
 import json
 import os
+import py_compile
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from devlib.packages import elf, probe
 from devlib.packages.appimage import make_appimage
 from devlib.packages.flatpak import make_flatpak
-from devlib.packages.folder import LAUNCHER, NAME, Version, lay_folder
+from devlib.packages.folder import LAUNCHER, NAME, Version, _compile, compared_bytecode, lay_folder
 from devlib.packages.proving import imported_by, our_own
 from devlib.packages.pruning import PACKAGES, STANDARD_LIBRARY, _leave_out
 from devlib.packages.source import Source
@@ -138,6 +139,25 @@ def test_the_folder_starts_its_version_by_its_own_path_wherever_it_was_moved(tmp
     written = moved / "versions/1.2.3/lib" / NAME / "site-packages/resources/build.json"
     assert build_from_plain(json.loads(written.read_text())).kind == "folder"
     assert build_from_plain(json.loads(build.read_text())).kind == "wheel", "the one that it is made of stays"
+
+
+def test_bytecode_is_compared_with_no_source_and_the_same_in_every_place(tmp_path: Path) -> None:
+    """Also that of what the compiling itself loads, and of what was compiled before."""
+    made: list[dict[str, bytes]] = []
+    for place in ("here", "a/longer/place"):
+        version = Version(tmp_path / place, SOURCE)
+        _laid(version.packages, ["desktop/__init__.py", "desktop/one.py"])
+        (version.packages / "desktop/__init__.py").write_text("x = 1\n")
+        (version.packages / "desktop/one.py").write_text("def one():\n    return 'a name', __file__\n")
+        py_compile.compile(str(version.packages / "desktop/one.py"))
+        assert len(compared_bytecode(tmp_path / place)) == 1
+        version.python.parent.mkdir(parents=True)
+        version.python.symlink_to(sys.executable)
+        _compile(version)
+        assert compared_bytecode(tmp_path / place) == []
+        made.append({path.name: path.read_bytes() for path in version.packages.rglob("*.pyc")})
+    assert len(made[0]) == 2
+    assert made[0] == made[1]
 
 
 def _started(tmp_path: Path, libc: str) -> "subprocess.CompletedProcess[str]":
