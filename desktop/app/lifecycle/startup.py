@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from pathlib import Path
@@ -22,7 +23,7 @@ from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.systems import current
 from desktop.ui.shell.main_window import MainWindow
-from desktop.ui.theme import Theme
+from desktop.ui.theme import Theme, icons
 
 if TYPE_CHECKING:
     from desktop import settings as settings_room
@@ -161,6 +162,7 @@ class Startup(QObject):
             return
         await self._join_desktop()
         await self._load(exchanged)
+        await asyncio.to_thread(icons.read_all)
         exchange = exchanged.Exchange(self)
         exchange.happened.connect(self._hooks.crashes.known)
         self._hooks.crashes.excuse = exchange.error

@@ -1,10 +1,12 @@
 """Icons: the 20-pixel outline family of ``resources/icons``, drawn in any token's colour at any size, cached.
 
-A file is read on first use; its ``currentColor`` becomes the asked colour and its stroke is raised for small sizes.
+A file is read on first use; its ``currentColor`` becomes the asked colour and its stroke is raised for small sizes. All
+of them are read once the window stands (``read_all``): an installer may exchange the files under a running app.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -16,6 +18,8 @@ from PySide6.QtSvg import QSvgRenderer
 from desktop.ui.theme.agent_looks import PREFIX, AgentLook
 from desktop.ui.theme.resources import ICONS
 
+logger = logging.getLogger(__name__)
+
 MIRRORED = frozenset({"left", "right", "undo"})
 """Icons that point along the reading direction."""
 
@@ -26,6 +30,15 @@ SMALL_STROKE = "1.7"
 @lru_cache(maxsize=256)
 def _source(name: str) -> str:
     return (ICONS / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def read_all() -> None:
+    """Read every icon that was not used yet; a few milliseconds, for a thread. One that cannot be read is left out."""
+    for file in ICONS.glob("*.svg"):
+        try:
+            _source(file.stem)
+        except OSError:
+            continue
 
 
 class IconCache:
@@ -41,11 +54,16 @@ class IconCache:
         self._pixmaps = {key: made for key, made in self._pixmaps.items() if not key[0].startswith(PREFIX)}
 
     def pixmap(self, name: str, color: QColor, size: int, ratio: float) -> QPixmap:
-        """The icon as a square of ``size`` logical pixels at the device pixel ratio."""
+        """The icon as a square of ``size`` logical pixels at the device pixel ratio; an empty one, until the next time,
+        where its file cannot be read: an error in the middle of painting would take the window along."""
         key = (name, color.rgba(), size, ratio)
         found = self._pixmaps.get(key)
         if found is None:
-            found = self._pixmaps[key] = self._drawn(name, color, size, ratio)
+            try:
+                found = self._pixmaps[key] = self._drawn(name, color, size, ratio)
+            except OSError as error:
+                logger.error("the icon %r cannot be read: %s", name, type(error).__name__)
+                found = _empty(size, ratio)
         return found
 
     def _drawn(self, name: str, color: QColor, size: int, ratio: float) -> QPixmap:
@@ -87,6 +105,14 @@ def _draw(svg: str, size: int, ratio: float, opacity: float = 1.0) -> QPixmap:
     painter.setOpacity(opacity)
     QSvgRenderer(svg.encode()).render(painter, QRectF(0, 0, side, side))
     painter.end()
+    pixmap.setDevicePixelRatio(ratio)
+    return pixmap
+
+
+def _empty(size: int, ratio: float) -> QPixmap:
+    side = max(1, round(size * ratio))
+    pixmap = QPixmap(side, side)
+    pixmap.fill(QColor(0, 0, 0, 0))
     pixmap.setDevicePixelRatio(ratio)
     return pixmap
 
