@@ -62,7 +62,7 @@ class IconCache:
             try:
                 found = self._pixmaps[key] = self._drawn(name, color, size, ratio)
             except OSError as error:
-                logger.error("the icon %r cannot be read: %s", name, type(error).__name__)
+                logger.warning("the icon %r cannot be read: %s", name, type(error).__name__)
                 found = _empty(size, ratio)
         return found
 

@@ -28,7 +28,7 @@ def test_one_whose_file_is_gone_is_empty_and_looked_for_again_the_next_time(
     theme: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     cache = IconCache()
-    with caplog.at_level(logging.ERROR):
+    with caplog.at_level(logging.WARNING):
         first, second = (cache.pixmap("gone", INK, 16, 2.0) for _ in range(2))
     assert [one.size().width() for one in (first, second)] == [32, 32]
     assert first.toImage().pixelColor(16, 16).alpha() == 0
