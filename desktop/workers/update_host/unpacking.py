@@ -160,11 +160,14 @@ def _inside(inner: str, target: str) -> str:
 
 
 def _make_links(root: str, links: list[tuple[str, str]]) -> None:
-    """After all files, so that nothing is written through one."""
+    """After all files, so that nothing is written through one, and none through another."""
     real = os.path.realpath(root)
     for inner, target in links:
-        path = os.path.join(root, inner)
-        os.makedirs(os.path.dirname(path), _FOLDER, exist_ok=True)
+        path = os.path.join(real, inner)
+        folder = os.path.dirname(path)
+        if os.path.realpath(folder) != folder:
+            raise _refused(f"holds {shown(inner)} behind a link")
+        os.makedirs(folder, _FOLDER, exist_ok=True)
         os.symlink(target, path)
     for inner, _ in links:  # several together can lead where none does alone
         if os.path.commonpath([real, os.path.realpath(os.path.join(root, inner))]) != real:

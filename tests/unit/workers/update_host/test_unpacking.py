@@ -108,6 +108,15 @@ def test_links_that_lead_out_only_together_are_refused(tmp_path: Path) -> None:
     assert "leads out of it" in _refusal(tmp_path, *links)
 
 
+def test_a_link_is_never_laid_through_another_which_may_lead_out(tmp_path: Path) -> None:
+    links = (
+        _member(f"{BEGIN}/x/y", tarfile.SYMTYPE, ".."),
+        _member(f"{BEGIN}/x/y/z", tarfile.SYMTYPE, "../.."),
+        _member(f"{BEGIN}/x/y/z/made/outside", tarfile.SYMTYPE, "a"),
+    )
+    assert "behind a link" in _refusal(tmp_path, *links)
+
+
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     link = _member(f"{BEGIN}/d", tarfile.SYMTYPE, "lib")
