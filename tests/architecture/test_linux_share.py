@@ -81,6 +81,13 @@ def test_all_files_have_the_name_by_which_windows_and_notifications_are_known(sh
     assert component.findtext("launchable") == f"{APP_ID}.desktop"
 
 
+def test_the_entry_names_the_program_alone_as_what_has_to_be_there(share: Path) -> None:
+    entry = configparser.ConfigParser(interpolation=None)
+    entry.read(share / f"applications/{APP_ID}.desktop", "utf-8")
+    program = entry["Desktop Entry"]["exec"].split()[0]
+    assert entry["Desktop Entry"]["tryexec"] == program  # with a word more, GNOME and Xfce find nothing to show
+
+
 def test_the_appstream_data_name_this_version_and_the_day(share: Path) -> None:
     release = ElementTree.parse(share / f"metainfo/{APP_ID}.metainfo.xml").getroot().find("releases/release")
     assert release is not None
