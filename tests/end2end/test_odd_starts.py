@@ -180,6 +180,12 @@ def test_each_family_of_systems_has_its_own_command(kind: str, typed: str) -> No
     assert libraries.command(("libGL.so.1", "libxcb-icccm.so.4"), kind) == typed
 
 
+@pytest.mark.parametrize("kind", ["debian", "arch"])
+def test_for_a_library_that_no_table_knows_no_half_a_command_is_named(kind: str) -> None:
+    assert libraries.command(("libnobody.so.1",), kind) == ""
+    assert libraries.command(("libGL.so.1", "libnobody.so.1"), kind) == ""
+
+
 def test_an_older_glibc_is_named_instead_of_the_linkers_line() -> None:
     line = "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.99' not found (required by /opt/QtCore.abi3.so)"
     error = not_loaded(ImportError(line, name="PySide6.QtCore"))

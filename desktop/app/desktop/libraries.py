@@ -90,6 +90,8 @@ def family() -> str:
 def command(libraries: Iterable[str], kind: str) -> str:
     """What a person types to install these libraries on a system of that family; "" where that is not known."""
     names = tuple(libraries)
+    if kind in ("debian", "arch") and not PACKAGES.keys() >= set(names):
+        return ""  # the loader has named one that stands in no table
     if kind == "debian":
         return f"sudo apt-get update && sudo apt-get install {_packages(names, 0)}"
     if kind == "arch":
@@ -100,4 +102,4 @@ def command(libraries: Iterable[str], kind: str) -> str:
 
 
 def _packages(libraries: tuple[str, ...], column: int) -> str:
-    return " ".join(sorted({PACKAGES[name][column] for name in libraries if name in PACKAGES}))
+    return " ".join(sorted({PACKAGES[name][column] for name in libraries}))
