@@ -172,6 +172,14 @@ def test_the_new_version_reads_what_is_given_to_it_and_hears_that_it_is_to_end(v
     process.stdout.close()
 
 
+def test_a_new_version_starts_without_an_input_too(versions: Versions) -> None:
+    _laid_down(versions, start="#!/bin/sh\necho came\n")
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" <&-', str(versions.launcher)], capture_output=True, text=True, timeout=WAIT_S
+    )
+    assert (done.stdout, done.stderr) == ("came\n", "")
+
+
 def _cut_off_at(call: int, folder: Path) -> dict[str, str]:
     """An environment whose programs end the shell that calls them instead of being run, from the n-th on."""
     folder.mkdir()
