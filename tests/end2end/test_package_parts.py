@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from devlib.packages import elf, probe
-from devlib.packages.appimage import make_appimage
+from devlib.packages.appimage import START, make_appimage
 from devlib.packages.flatpak import make_flatpak
 from devlib.packages.folder import LAUNCHER, NAME, Version, _compile, compared_bytecode, lay_folder
 from devlib.packages.proving import imported_by, our_own
@@ -19,6 +19,7 @@ from devlib.packages.system_packages import needed_libraries
 from devlib.words import Stop
 
 from desktop.domain.installation import build_from_plain
+from tests.harness.timeouts import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Source(ROOT, "1.2.3", "0" * 40, 1795770000)
@@ -105,6 +106,17 @@ def test_an_appimage_without_the_program_that_begins_it_is_not_made(tmp_path: Pa
     with pytest.raises(Stop, match="needs the program that stands at its beginning"):
         make_appimage(Version(tmp_path, SOURCE), runtime, tmp_path / "work", tmp_path)
     assert not list(tmp_path.glob("*.AppImage"))
+
+
+def test_an_appimage_starts_its_own_assent_whatever_another_one_left_in_the_environment(tmp_path: Path) -> None:
+    begin, started = tmp_path / "AppRun", tmp_path / "usr/lib/assent/bin/assent"
+    started.parent.mkdir(parents=True)
+    for path, text in ((begin, START), (started, "#!/bin/sh\necho own \"$@\"\n")):
+        path.write_text(text)
+        path.chmod(0o755)
+    environment = {"PATH": os.defpath, "APPDIR": str(tmp_path / "another")}
+    done = subprocess.run([begin, "a b"], env=environment, capture_output=True, text=True, timeout=WAIT_S)
+    assert done.stdout == "own a b\n"
 
 
 def test_the_flatpak_names_the_folder_by_its_digest_and_turns_its_kind(tmp_path: Path) -> None:

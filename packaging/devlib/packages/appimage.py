@@ -16,8 +16,9 @@ from .system_packages import lay_system
 
 ID = "app.assent.Assent"
 START = """#!/bin/sh
-exec "${APPDIR:-$(dirname -- "$(readlink -f -- "$0")")}/usr/lib/assent/bin/assent" "$@"
+exec "$(dirname -- "$(readlink -f -- "$0")")/usr/lib/assent/bin/assent" "$@"
 """
+"""By its own path: APPDIR is that of another AppImage where one, a terminal perhaps, has started an unpacked one."""
 MAGIC = b"\x7fELF", b"AI\x02"
 """What a program begins with, and after 8 bytes what makes it that of an AppImage."""
 
