@@ -23,6 +23,7 @@ else:
     sysconfig = lazy_module("sysconfig")
 
 PARTS = ("desktop", "resources", "skills")
+_PACKAGES = ("site-packages", "dist-packages")
 _SHARED = ("/", "/usr", "/usr/local", "/opt/homebrew", "/opt/local", "/System", "/Library")
 
 
@@ -36,8 +37,9 @@ def installation() -> tuple[str, ...]:
 def parts_of(code: Path, prefixes: Iterable[str], environment: Mapping[str, str]) -> tuple[str, ...]:
     """Those of the program in ``code`` with these folders of Python. A Python of the system shares its prefix with
     everything else: of that one only the library and the program count. The self-contained folder counts with all its
-    versions and with what an update lays down there, an AppImage with its file."""
-    found = [str(code / part) for part in PARTS]
+    versions and with what an update lays down there, an AppImage with its file, a wheel with what lies beside it: the
+    packages that it loads need not be below any of these folders."""
+    found = [str(code) if code.name in _PACKAGES else str(code / part) for part in PARTS]
     for prefix in prefixes:
         real = os.path.realpath(prefix)
         found += _of_the_system() if real in _SHARED else [real]

@@ -109,6 +109,14 @@ def test_of_the_self_contained_folder_all_versions_and_what_an_update_lays_down_
         assert parts_of(code, [str(started_by)], {}) == (str(root),)
 
 
+@pytest.mark.spec("R-FS-10")
+def test_of_a_wheel_outside_of_pythons_folder_all_that_it_loads_is_part(tmp_path: Path) -> None:
+    code, python = tmp_path / "person" / "lib" / "site-packages", tmp_path / "python"
+    for folder in (code / "desktop", code / "PySide6", python):
+        folder.mkdir(parents=True)
+    assert parts_of(code, [str(python)], {}) == without_inner((str(code), str(python)))
+
+
 @pytest.mark.parametrize("lacks", ["build", "launcher"])
 def test_a_folder_that_only_has_such_names_is_not_taken_whole(tmp_path: Path, lacks: str) -> None:
     code, prefix = _folder(tmp_path / "assent", build=lacks != "build", launcher=lacks != "launcher")
