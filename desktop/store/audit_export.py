@@ -1,7 +1,7 @@
 """The activity log as a file: JSON Lines that can be proved outside, or a table for a spreadsheet.
 
 JSON Lines: a head, then every line of the log in its order. What the filter lets through comes with its content; of
-the rest only the hash, which is enough for the chain. `python -m desktop audit-check FILE` follows it. All in ASCII:
+the rest only the hash, which is enough for the chain. `assent audit-check FILE` follows it. All in ASCII:
 nothing in the file can reorder a terminal.
 """
 

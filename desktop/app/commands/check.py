@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from desktop import __file__ as package_file
+from desktop.app.home.installation import own_start
 from desktop.domain.errors import KnownError
 from desktop.domain.safety import SafetySettings
 from desktop.safety.boundary.policy import BoundaryPolicy
@@ -100,15 +101,10 @@ def _tried(probe: Probe) -> Health:
 # -- the probes -----------------------------------------------------------------------------------------------------
 
 
-def own_command(*options: str) -> list[str]:
-    """How to start this very program again."""
-    return [sys.executable, *options] if getattr(sys, "frozen", False) else [sys.executable, "-m", "desktop", *options]
-
-
 def qt() -> Health:
     """In a process of its own, because Qt ends a process that finds no screen."""
     folder = Path(package_file).resolve().parents[1]
-    done = subprocess.run(own_command("--probe-qt"), cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
+    done = subprocess.run(own_start("--probe-qt"), cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
     if done.returncode != 0:
         lines = done.stderr.strip().removeprefix("assent: ").splitlines()
         said = lines if done.returncode == REFUSED else lines[-1:]  # in words; else the last line of a traceback

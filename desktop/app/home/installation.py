@@ -36,6 +36,13 @@ def this_installation() -> Installation:
     return read_installation(Path(__file__).resolve().parents[3], Path(sys.prefix), os.environ)
 
 
+def own_start(*options: str) -> tuple[str, ...]:
+    """Starts this very program once more by its own Python, in the folder of its code; as deaf to the variables and the
+    packages of the person as this process is."""
+    deaf = ("-I",) if sys.flags.isolated else ()
+    return (sys.executable, *deaf, "-m", "desktop", *options)
+
+
 def read_installation(code: Path, prefix: Path, environment: Mapping[str, str]) -> Installation:
     """Of the program whose packages lie in ``code``, with the interpreter of ``prefix``. Never raises: an installation
     that is damaged has to be able to say so."""

@@ -53,4 +53,5 @@ def start_words(home: Path) -> tuple[tuple[str, ...], Mapping[str, str]]:
     if shutil.which("assent"):
         return ("assent", "mcp", *more), {}
     root = Path(__file__).resolve().parents[3]
-    return (sys.executable, "-m", "desktop", "mcp", *more), {"PYTHONPATH": os.fspath(root)}
+    # -P: what starts it stands in a project, whose own folder "desktop" is not ours
+    return (sys.executable, "-P", "-m", "desktop", "mcp", *more), {"PYTHONPATH": os.fspath(root)}

@@ -2,13 +2,16 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from desktop import __version__
 from desktop.app.home.installation import MAX_READ, read_installation, this_installation
+from desktop.app.wiring.outside import start_words
 from desktop.domain.installation import Build, Installation
+from tests.harness.timeouts import WAIT_S
 
 COMMIT, BUILT = "0123456789abcdef" * 2 + "01234567", "2026-11-27T09:00:00Z"
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -172,3 +175,28 @@ def test_a_checkout_says_what_git_says(tmp_path: Path) -> None:
 def test_this_one_knows_what_it_is() -> None:
     found = this_installation()
     assert (found.kind, found.code, found.trouble) == ("checkout", str(REPOSITORY), "")
+
+
+@pytest.mark.parametrize("how", [(), ("-I",)], ids=["by a Python of the person", "by its own Python"])
+def test_its_own_processes_hear_as_little_of_the_environment_as_itself(how: tuple[str, ...]) -> None:
+    code = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r})\n"
+    code += "from desktop.app.home.installation import own_start; print(*own_start('--check')[1:])"
+    done = subprocess.run(
+        [sys.executable, *how, "-c", code], capture_output=True, text=True, timeout=WAIT_S, check=True
+    )
+    assert done.stdout.split() == [*how, "-m", "desktop", "--check"]
+
+
+@pytest.mark.spec("R-PKG-2")
+def test_another_program_that_stands_in_a_project_starts_nothing_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    command, environment = start_words(tmp_path / "home")
+    (tmp_path / "desktop").mkdir()
+    for name in ("desktop/__init__.py", "desktop/__main__.py", "argparse.py", "sitecustomize.py"):
+        (tmp_path / name).write_text("raise SystemExit('planted')\n")
+    done = subprocess.run(
+        [*command, "--help"], cwd=tmp_path, env=dict(environment), capture_output=True, text=True, timeout=WAIT_S
+    )
+    assert done.stdout.startswith("usage: assent mcp"), done.stderr

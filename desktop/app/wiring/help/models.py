@@ -8,7 +8,6 @@ import platform
 import re
 import socket
 import sqlite3
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from PySide6.QtCore import qVersion
 from PySide6.QtGui import QGuiApplication
 
 from desktop import __version__
-from desktop.app.home.installation import this_installation
+from desktop.app.home.installation import own_start, this_installation
 from desktop.app.wiring.runtime import RESOURCES, ROOT
 from desktop.app.wiring.services import Services
 from desktop.domain.runs.cancellation import CancellationToken
@@ -82,7 +81,7 @@ def facts() -> Sequence[str]:
 
 async def check(home: Path) -> Sequence[str]:
     """What ``assent --check`` says, in a process of its own. Raises ToolFailure when that cannot be started."""
-    argv = (sys.executable, "-m", "desktop", "--check", "--home", os.fspath(home))
+    argv = own_start("--check", "--home", os.fspath(home))
     spec = ProcessSpec(argv, os.fspath(ROOT), dict(os.environ), timeout_s=CHECK_S, output_limit=20_000)
     done = await GroupRunner().run(spec, CancellationToken())
     lines = [line for line in done.output.splitlines() if re.match(r"[A-Z][\w ]{1,30}: (?:ok|notice|broken): ", line)]
