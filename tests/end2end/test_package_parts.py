@@ -111,7 +111,7 @@ def test_an_appimage_without_the_program_that_begins_it_is_not_made(tmp_path: Pa
 def test_an_appimage_starts_its_own_assent_whatever_another_one_left_in_the_environment(tmp_path: Path) -> None:
     begin, started = tmp_path / "AppRun", tmp_path / "usr/lib/assent/bin/assent"
     started.parent.mkdir(parents=True)
-    for path, text in ((begin, START), (started, "#!/bin/sh\necho own \"$@\"\n")):
+    for path, text in ((begin, START), (started, '#!/bin/sh\necho own "$@"\n')):
         path.write_text(text)
         path.chmod(0o755)
     environment = {"PATH": os.defpath, "APPDIR": str(tmp_path / "another")}
