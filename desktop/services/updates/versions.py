@@ -117,11 +117,13 @@ class Versions:
 
     def switch(self, version: str) -> None:
         """From the next start on, this one; the one before is kept, and comes back if it does not start."""
-        before = self.current
+        now = self.current
         if not self.is_whole(version):
             raise KnownError(f"Assent {version} is not here any more.", code="updates.gone")
-        if version == before:
+        if version == now:
             return
+        tried = self._said_in(TRIAL)  # then the current one has never started, and is nothing to come back to
+        before = tried if tried != version and self.is_whole(tried) else now
         for left in (BEGUN, FELL_BACK):
             self._forget(left)
         self._link(PREVIOUS, before)

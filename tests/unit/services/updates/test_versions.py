@@ -156,6 +156,33 @@ def test_what_started_well_may_crash_later(versions: Versions) -> None:
     assert (versions.current, versions.fell_back()) == ("1.3", "")
 
 
+def test_an_update_that_was_laid_down_since_outlives_a_crash_of_this_first_start(versions: Versions) -> None:
+    """The launcher waits as long as the first start of 1.3 lasts; 1.4 came meanwhile, and is no matter of 1.3."""
+    new = versions.folder
+    script = f'#!/bin/sh\nprintf 1.3 > "{new}/trial"\nln -sfn 1.4 "{new}/current"\necho 1.3\nexit 1\n'
+    SmallAssent("1.4").lay(versions.top)
+    _laid_down(versions, start=script)
+    assert started(versions, code=1) == "1.3"
+    assert (versions.current, versions.fell_back()) == ("1.4", "")
+    assert (new / "trial").read_text() == "1.3"
+
+
+def test_a_version_that_was_never_started_is_not_the_one_to_come_back_to(versions: Versions) -> None:
+    """1.4 was laid down before anybody started 1.3, and does not start: 1.3 may not either."""
+    _laid_down(versions, code=1)
+    _laid_down(versions, "1.4", code=1)
+    assert versions.previous == "1.2.4"
+    assert started(versions).splitlines() == ["1.4:", "1.2.4:"]
+    assert (versions.current, versions.fell_back()) == ("1.2.4", "1.4")
+
+
+def test_going_back_to_the_version_before_a_trial_ends_in_no_circle(versions: Versions) -> None:
+    _laid_down(versions)
+    versions.switch("1.2.4")
+    assert started(versions) == "1.2.4:"
+    assert versions.current == "1.2.4"
+
+
 def test_the_new_version_reads_what_is_given_to_it_and_hears_that_it_is_to_end(versions: Versions) -> None:
     _laid_down(
         versions, start='#!/bin/sh\ntrap "exit 0" TERM\nread -r line\necho "$line"\nwhile :; do sleep 0.02; done\n'
