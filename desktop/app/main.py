@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from desktop.app.home import installation, instance
     from desktop.app.lifecycle import start, startup_error
     from desktop.domain.text import links
+    from desktop.services.updates import versions
 else:
     links = lazy_module("desktop.domain.text.links")
     acp = lazy_module("desktop.app.commands.acp")
@@ -51,6 +52,7 @@ else:
     signal = lazy_module("signal")
     start = lazy_module("desktop.app.lifecycle.start")
     startup_error = lazy_module("desktop.app.lifecycle.startup_error")
+    versions = lazy_module("desktop.services.updates.versions")
 
 WIRING = "desktop.app.lifecycle.wiring"
 REFUSED, FAILED, STOPPED = 2, 1, 130
@@ -78,7 +80,8 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
         signal.signal(signal.SIGINT, _not_begun)
         load(command)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        code: int = command.main(given[1:])
+        with versions.running_from(Path(__file__), __version__):  # an editor keeps `acp` for weeks
+            code: int = command.main(given[1:])
         return code
     options = _options(given)
     if options.version:

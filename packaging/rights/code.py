@@ -7,7 +7,7 @@ import ast
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 Found = dict[tuple[str, str], set[str]]
@@ -16,7 +16,7 @@ Found = dict[tuple[str, str], set[str]]
 NETWORK = frozenset(
     "acp aiohttp anyio botocore httpx httpx2 litellm mcp openai starlette tuf uvicorn "
     "ftplib http.client http.server imaplib poplib requests smtplib socketserver urllib.request urllib3 "
-    "websockets xmlrpc".split()
+    "websockets xmlrpc PySide6.QtNetwork PySide6.QtNetworkAuth PySide6.QtWebSockets PySide6.QtWebEngineCore".split()
 )
 """Libraries that talk to other computers."""
 KEYS = frozenset({"keyring", "secretstorage"})
@@ -31,16 +31,16 @@ COMPUTING = frozenset(
 """Libraries that work on what they are given."""
 NATIVE = frozenset({"ctypes", "cffi"})
 """What calls the system directly."""
-STARTING_MODULES = frozenset({"multiprocessing", "pty", "code", "runpy", "webbrowser"})
+STARTING_MODULES = frozenset({"multiprocessing", "pty", "code", "runpy", "webbrowser", "_posixsubprocess"})
 
-CONNECTING = frozenset({"open_connection", "create_connection", "getaddrinfo"})
+CONNECTING = frozenset({"open_connection", "create_connection", "create_datagram_endpoint", "getaddrinfo"})
 LISTENING = frozenset({"start_server", "start_unix_server", "create_server", "create_unix_server"})
 STARTING = frozenset(
     "create_subprocess_exec create_subprocess_shell subprocess_exec subprocess_shell Popen posix_spawn posix_spawnp "
-    "startDetached".split()
+    "startDetached QProcess ProcessPoolExecutor spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe".split()
 )
 STARTING_OF = {
-    "subprocess": frozenset("run call check_call check_output getoutput".split()),
+    "subprocess": frozenset("run call check_call check_output getoutput getstatusoutput".split()),
     "os": frozenset("fork forkpty system popen execv execve execvp execvpe execl execle execlp startfile".split()),
 }
 LOCAL = frozenset({"socket.AF_UNIX", "socket.AF_NETLINK", "socket.AF_PACKET"})
@@ -74,7 +74,7 @@ def found_in(files: Iterable[tuple[str, ast.Module]]) -> tuple[Found, set[str]]:
     found: Found = defaultdict(set)
     unknown: set[str] = set()
     for name, tree in files:
-        part, unused = part_of(Path(name)), set[int]()
+        part, unused, names = part_of(Path(name)), set[int](), _called_otherwise(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Expr):
                 unused.add(id(node.value))  # a text that nobody uses: what the code says of itself
@@ -82,7 +82,7 @@ def found_in(files: Iterable[tuple[str, ast.Module]]) -> tuple[Found, set[str]]:
                 for imported in _imported(node):
                     _import(imported, part, found, unknown)
                 if isinstance(node, ast.Call):
-                    _call(node, part, found)
+                    _call(node, names, part, found)
             elif isinstance(node, ast.Constant) and type(node.value) is str and id(node) not in unused:
                 for host in HOST.findall(node.value):
                     if not EXAMPLES.search(host.lower()):
@@ -114,8 +114,20 @@ def _import(name: str, part: str, found: Found, unknown: set[str]) -> None:
         unknown.add(top)
 
 
-def _call(node: ast.Call, part: str, found: Found) -> None:
+def _called_otherwise(tree: ast.Module) -> dict[str, tuple[str, str]]:
+    """Names that a file has by importing: of what, and its own name there. ``from os import system as run`` is one."""
+    names: dict[str, tuple[str, str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update({alias.asname: ("", alias.name) for alias in node.names if alias.asname})
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.update({alias.asname or alias.name: (node.module or "", alias.name) for alias in node.names})
+    return names
+
+
+def _call(node: ast.Call, names: Mapping[str, tuple[str, str]], part: str, found: Found) -> None:
     of, name = _name(node.func)
+    of, name = (names.get(of, ("", of))[1], name) if of else names.get(name, ("", name))
     if name in CONNECTING:
         found["reaches", part].add(name)
     elif name in LISTENING:
@@ -125,8 +137,9 @@ def _call(node: ast.Call, part: str, found: Found) -> None:
     elif name == "openUrl":
         found["opens", part].add("your browser and file manager")
     elif name == "socket" and of.lstrip("_") == "socket":
-        said = ast.unparse(node.args[0]).lstrip("_") if node.args else "fileno"
-        if said not in LOCAL and said != "fileno":
+        given = {"": node.args[0]} if node.args else {one.arg: one.value for one in node.keywords if one.arg}
+        said = ast.unparse(given.get("", given.get("family", ast.Name("AF_INET")))).lstrip("_")
+        if said not in LOCAL and "fileno" not in given:
             found["reaches", part].add("socket")
     if name in WALLS:
         found["walls", part].add(name)

@@ -81,6 +81,30 @@ def test_a_wall_that_is_taken_away_is_a_right_more() -> None:
     assert facts[1] - facts[0] == {"reaches files", "can be looked into by your other programs"}
 
 
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("from os import system\nsystem('x')", "starts"),
+        ("from subprocess import run as go\ngo(['x'])", "starts"),
+        ("import subprocess as quiet\nquiet.run(['x'])", "starts"),
+        ("import os\nos.spawnv(os.P_WAIT, 'x', ['x'])", "starts"),
+        ("import subprocess\nsubprocess.getstatusoutput('x')", "starts"),
+        ("from PySide6.QtCore import QProcess\nQProcess().start('x')", "starts"),
+        ("from concurrent.futures import ProcessPoolExecutor as Pool\nPool()", "starts"),
+        ("from socket import socket\nsocket()", "reaches"),
+        ("import socket as line\nline.socket()", "reaches"),
+        ("import socket\nsocket.socket(type=socket.SOCK_DGRAM)", "reaches"),
+        ("from asyncio import open_connection as go\ngo('x', 1)", "reaches"),
+        ("import asyncio\nasyncio.get_running_loop().create_datagram_endpoint(x)", "reaches"),
+        ("from PySide6.QtNetwork import QTcpSocket", "reaches"),
+        ("from PySide6 import QtNetwork", "reaches"),
+        ("from PySide6.QtGui import QDesktopServices as to\nto.openUrl('x')", "opens"),
+    ],
+)
+def test_a_right_is_found_by_whatever_name_it_is_called(code: str, what: str) -> None:
+    assert (what, "x") in found_in([("desktop/x.py", ast.parse(code))])[0]
+
+
 def test_what_the_code_says_of_itself_is_no_host() -> None:
     code = '"""See https://docs.somewhere.net."""\nA = "https://api.somewhere.net/v1"\nB = "https://x.example"\n'
     assert found_in([("desktop/x.py", ast.parse(code))])[0] == {("knows", "x"): {"api.somewhere.net"}}

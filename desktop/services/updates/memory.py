@@ -20,6 +20,8 @@ from desktop.files.private import make_folder, write_whole
 FOLDER, FILE, SEEN = "updates", "seen.json", "metadata"
 _MOST = 2_000_000
 _NEWS, _LINE = 200, 400
+_LATEST = 32_503_680_000
+"""The year 3000, in seconds since the epoch: what is later is no time that a calendar has to show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class Memory:
             with open(self._folder / FILE, "rb") as file:
                 said = json.loads(file.read(_MOST))
             looked, skipped = said.get("looked"), said.get("skipped")
-            at = float(looked) if isinstance(looked, int | float) else 0.0
+            at = float(looked) if type(looked) in (int, float) and 0 <= looked < _LATEST else 0.0
             return Remembered(at, skipped if is_number(skipped) else "", offered(said.get("offer")))
         except (OSError, ValueError, RecursionError, AttributeError, KnownError):
             return Remembered()

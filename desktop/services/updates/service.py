@@ -119,9 +119,11 @@ class UpdateService:
             await self.look()
 
     def _begin(self, versions: Versions) -> None:
-        """Blocks. An installation that cannot be written is no hindrance: then nothing changes in it."""
-        try:
+        """Blocks. An installation that cannot be written is no hindrance: then nothing changes in it. Nor is a folder
+        that another process has, or one without locks, as on some networks: this start is a good one all the same."""
+        with contextlib.suppress(OSError):
             self._held = versions.hold()
+        try:
             fell_back = versions.fell_back() if versions.writable else ""
             if versions.writable:
                 versions.started_well()
@@ -212,6 +214,8 @@ class UpdateService:
         except BaseException:
             self._set(phase="resting")
             raise
+        finally:
+            self._switched.set()  # the daily look may have come due meanwhile, and waits
         skipped = self._parts.memory.now.skipped
         if not self.is_on:  # switched off meanwhile
             self._set(phase="resting")

@@ -195,6 +195,21 @@ def _empty(folder: Path) -> None:
             os.unlink(entry.path)
 
 
+@contextlib.contextmanager
+def running_from(code: Path, running: str) -> Iterator[None]:
+    """While the body runs, nobody takes the version away that this process runs from, if it is one of several. A folder
+    without locks is no hindrance."""
+    found, held = versions_around(code, running), -1
+    if found is not None:
+        with contextlib.suppress(OSError):
+            held = found.hold()
+    try:
+        yield
+    finally:
+        if held >= 0:
+            os.close(held)
+
+
 def versions_around(code: Path, running: str) -> Versions | None:
     """The versions that a process belongs to whose code lies here; None: its installation has no versions of its own,
     or it is started by another way than theirs."""

@@ -8,6 +8,7 @@ import pytest
 
 from desktop.domain.runs.events import ThreadChanged
 from desktop.domain.updates.rights import Right
+from desktop.files.holding import alone
 from desktop.services.updates.installing import Server
 from desktop.services.updates.memory import Memory
 from desktop.services.updates.service import EVERY_S, KEY, UpdateParts, UpdateService
@@ -287,6 +288,47 @@ async def test_a_memory_that_is_broken_is_none(world: World, broken: bytes) -> N
     world.kept.write_bytes(broken)
     service = await world.start()
     assert (service.state.offer, service.state.looked) == (None, 0.0)
+
+
+async def test_a_look_that_was_given_up_is_made_up_for_when_the_day_is_over(world: World) -> None:
+    """The daily one came due while it was under way, and does not wait for ever."""
+    world.server.offer(SmallAssent("1.3"))
+    world.kept.parent.mkdir()
+    world.kept.write_text(f'{{"looked": {world.now}}}')
+    service = await world.start()
+    await world.settings.update(KEY, True)
+    asked = asyncio.Event()
+
+    async def hang(_writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    world.server.web.answers[world.server.path("/timestamp.json")] = hang
+    look = asyncio.create_task(service.look())
+    await asked.wait()
+    await world.settings.update(KEY, False)
+    await world.settings.update(KEY, True)
+    world.now += EVERY_S
+    world.server.serve()
+    look.cancel()
+    await until(lambda: service.state.offer, seen=lambda: service.state)
+
+
+@pytest.mark.parametrize("looked", ["1e300", "Infinity", "NaN", "-5", "1" + 400 * "0", "true"])
+async def test_a_time_that_is_none_is_never(world: World, looked: str) -> None:
+    world.kept.parent.mkdir()
+    world.kept.write_text(f'{{"looked": {looked}}}')
+    memory = Memory(world.folder / "home/data")
+    await memory.load()
+    assert memory.now.looked == 0.0
+
+
+async def test_a_version_starts_well_although_its_folder_cannot_be_locked(world: World) -> None:
+    """Another process has it just now."""
+    (world.versions.folder / "trial").write_text("1.1")
+    with alone(world.versions.place("1.2.4")):
+        await world.start()
+    await until(lambda: not (world.versions.folder / "trial").exists())
 
 
 def test_installed_versions_are_found_by_what_is_current(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Versions side by side: from one to another and back, whenever the power goes, and when the new one does not start."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -8,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from desktop import __version__
 from desktop.domain.errors import KnownError
 from desktop.services.updates.versions import Versions, versions_around
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 from tests.servers.updates import INSIDE, SmallAssent
 from tests.unit.services.updates.conftest import ROOT, installed
 
@@ -82,6 +84,37 @@ def test_a_version_that_somebody_runs_is_not_taken_away(versions: Versions) -> N
     os.close(held)
     newer.tidy()
     assert not newer.is_whole("1.2.4")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fdinfo"), reason="only Linux says who has a lock")
+async def test_a_version_that_an_editor_has_a_door_to_is_not_taken_away(tmp_path: Path) -> None:
+    """A command without a window may last for weeks, and loads of its version as it goes."""
+    versions = installed(tmp_path / "assent", __version__)
+    place = versions.place(__version__)
+    shutil.copytree(ROOT / "desktop", place / "desktop")
+    command = [sys.executable, "-m", "desktop", "acp", "--home", str(tmp_path / "home")]
+    door = subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    try:
+        await until(lambda: _holds(door.pid, place))
+        newer = _laid_down(versions, "1000.0")
+        newer.started_well()
+        newest = _laid_down(newer, "1001.0")
+        newest.started_well()
+        newest.tidy()
+        assert newest.is_whole(__version__)
+    finally:
+        door.communicate(timeout=WAIT_S)
+    newest.tidy()
+    assert not newest.is_whole(__version__)
+
+
+def _holds(process: int, folder: Path) -> bool:
+    """To ask for the lock instead would be in the way of who takes it."""
+    with contextlib.suppress(FileNotFoundError):  # files come and go meanwhile
+        for entry in Path(f"/proc/{process}/fd").iterdir():
+            if os.path.exists(entry) and os.path.samefile(entry, folder):
+                return "FLOCK" in Path(f"/proc/{process}/fdinfo/{entry.name}").read_text()
+    return False
 
 
 def test_what_is_being_laid_down_is_not_tidied_away_by_another_process(versions: Versions) -> None:
