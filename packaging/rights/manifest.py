@@ -35,6 +35,8 @@ WITHOUT = {
     frozenset({"bound_memory", "shut_in"}): "takes as much memory as there is",
 }
 """What a helper process may do that calls none of these functions of ``desktop/workers``."""
+EVERYTHING = "whatever its caller may call"
+"""The fact of a skill without a list; it stands for the gravest, like all that is no name of a tool."""
 
 
 class Unexplained(Exception):
@@ -103,7 +105,7 @@ def _skills(root: Path) -> Iterator[Right]:
     known = {one.id.partition(":")[2]: one.category for one in _tools()} | dict.fromkeys(names.values(), "read")
     for path, head in heads.items():
         name, allowed = names[path], head.get("allowed-tools")
-        facts = tuple(sorted(set(str(allowed).split()))) if allowed is not None else ()
+        facts = tuple(sorted(set(str(allowed).split()))) if allowed is not None else (EVERYTHING,)
         category = max((known.get(fact.removesuffix("-agent"), "admin") for fact in facts), key=gravity, default="read")
         about = str(head.get("description") or "").partition(". ")[0].rstrip(".")
         yield Right(f"skill:{name}", category, f"Skill `{name}`", f"{about}."[:400], facts)

@@ -1,14 +1,16 @@
 """The list of what this version may do is worked out from the code, and the one that packages carry is that one."""
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from rights.code import found_in, part_of
 from rights.manifest import FILE, ROOT, Unexplained, explained, made, processes
 from rights.words import PARTS, PROCESSES
 
-from desktop.domain.updates.rights import written
+from desktop.domain.updates.rights import Manifest, differences, read_manifest, written
 from tests.architecture import rules
 
 pytestmark = pytest.mark.spec("R-UPD-3")
@@ -79,6 +81,22 @@ def test_a_wall_that_is_taken_away_is_a_right_more() -> None:
         (right,) = processes(found_in([(place, ast.parse(code))])[0], ["web_host"])
         facts.append(set(right.facts))
     assert facts[1] - facts[0] == {"reaches files", "can be looked into by your other programs"}
+
+
+def test_a_skill_that_lays_down_its_list_may_more() -> None:
+    """Without one it may call whatever its caller may."""
+    known = read_manifest(FILE.read_bytes()).rights
+    lists = {
+        path: yaml.safe_load(path.read_text("utf-8").split("---", 2)[1]) for path in ROOT.glob("skills/**/*.skill.md")
+    }
+    without = [head["name"] for head in lists.values() if "allowed-tools" not in head]
+    assert without
+    for name in without:
+        right = known[f"skill:{name}"]
+        assert (right.category, right.facts) == ("admin", ("whatever its caller may call",))
+        listed = replace(right, category="write", facts=("bash",))
+        (change,) = differences(Manifest("1", {right.id: listed}), Manifest("2", {right.id: right}))
+        assert change.change == "more"
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,4 @@ class ReportViewModel(QObject):
     async def _gather(self) -> None:
         self._report = report = await self._bridge.in_thread(self._make)
         self.begun.emit(await self._bridge.in_thread(report.begin))
-        try:
-            found = await report.checks()
-        except KnownError as error:
-            found = f"Checks: {error}"
-        self.checked.emit(self._waiting, found)
+        self.checked.emit(self._waiting, await report.checks())

@@ -15,7 +15,9 @@ from desktop.services.updates.state import UpdateState
 NO_PLACE = "This build of Assent names no place where new versions could be looked for, so nothing is looked for."
 ANOTHERS = "The folder of Assent belongs to somebody else here, who updates it."
 FACTS = 12
-"""Facts of one right that are named."""
+"""Facts that are named of what is gone. What is new is named whole: nothing grave stands behind "and 3 more"."""
+_SAYS = {"knows": "", "skill": "May call: ", "setting": "Is "}
+"""Before the facts of a new right whose words say nothing of them, by what it is about."""
 _MONTHS = "January February March April May June July August September October November December".split()
 
 
@@ -153,10 +155,10 @@ def _row(one: RightChange) -> RightRow | None:
     if one.change == "less":
         return RightRow("", right.title, f"No longer {_named(one.lost)}." if one.lost else "Asks more often now.")
     if one.change == "more":
-        newly = f"Newly: {_named(one.added)}. " if one.added else "A graver category than before. "
+        newly = f"Newly: {', '.join(one.added)}. " if one.added else "A graver category than before. "
         return RightRow(right.category, right.title, f"{newly}{right.detail}".strip())
-    hosts = f" {_named(right.facts)}." if right.id.startswith("knows:") else ""
-    return RightRow(right.category, right.title, f"{right.detail}{hosts}".strip())
+    facts = f" {_SAYS[kind]}{', '.join(right.facts)}." if (kind := right.id.partition(":")[0]) in _SAYS else ""
+    return RightRow(right.category, right.title, f"{right.detail}{facts if right.facts else ''}".strip())
 
 
 def _named(facts: tuple[str, ...]) -> str:

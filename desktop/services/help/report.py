@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+from desktop.domain.errors import KnownError
 from desktop.services.help.log_errors import KnownCode, last_errors
 from desktop.services.help.masking import ReportMask
 
@@ -39,7 +40,11 @@ class ProblemReport:
 
     async def checks(self) -> str:
         """What stands in the place of ``CHECKING`` in the end."""
-        lines = [self._mask.mask(line[:MAX_CHECK_LINE]) for line in await self._check()]
+        try:
+            found = await self._check()
+        except KnownError as error:
+            found = [str(error)]
+        lines = [self._mask.mask(line[:MAX_CHECK_LINE]) for line in found]
         return _head("Checks") + ("\n".join(lines) or "They gave no answer.")
 
     def ready(self, text: str) -> str:

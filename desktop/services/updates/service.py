@@ -1,6 +1,7 @@
 """Looks for new versions once a day, if a person switched that on, and does what the person wants of one.
 
-Nothing is asked of anybody before the switch is on. What is sent then is the names of files, the same for everybody.
+Nothing is asked of anybody before the switch is on. What is sent then is the names of files, the same for
+everybody with this kind of system.
 """
 
 from __future__ import annotations

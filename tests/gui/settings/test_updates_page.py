@@ -172,10 +172,22 @@ def test_each_kind_of_difference_is_a_sentence() -> None:
     assert rows(RightChange("other", hosts)) == ()
 
 
-def test_a_hundred_new_hosts_are_counted() -> None:
+def test_a_hundred_new_hosts_are_all_named_and_a_hundred_lost_ones_are_counted() -> None:
     facts = tuple(f"h{number}.example" for number in range(100))
-    (row,) = rows(RightChange("more", Right("knows:x", "network", "Knows."), facts))
+    right = Right("knows:x", "network", "Knows.")
+    (row,) = rows(RightChange("more", right, facts))
+    assert row.detail == f"Newly: {', '.join(facts)}."
+    (row,) = rows(RightChange("less", right, (), facts))
     assert row.detail.endswith("h11.example and 88 more.")
+
+
+def test_a_new_skill_says_what_it_may_call_and_a_new_switch_how_it_is_at_first() -> None:
+    skill = Right("skill:x", "admin", "Skill `x`", "Tidies up.", ("bash", "read"))
+    switch = Right("setting:tools.x", "write", "Setting “X”", "Opens it.", ("on at first",))
+    assert [row.detail for row in rows(RightChange("new", skill), RightChange("new", switch))] == [
+        "Tidies up. May call: bash, read.",
+        "Opens it. Is on at first.",
+    ]
 
 
 def test_the_card_says_what_one_has_and_what_comes() -> None:

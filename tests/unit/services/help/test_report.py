@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from desktop.app.home.logs import Logs
+from desktop.domain.runs.cancellation import CancellationToken
+from desktop.domain.safety import ProcessSpec
+from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.help.log_errors import KnownCode, last_errors
 from desktop.services.help.masking import Person, ReportMask
 from desktop.services.help.report import CHECKING, ProblemReport
 from desktop.store import worker
 from tests.harness.help_pages import ROOT
+from tests.harness.timeouts import WAIT_S
 
 KEY = "sk-live-0123456789abcdefABCDEF"
 KEPT = "correct horse battery"
@@ -172,6 +176,21 @@ async def test_a_report_begins_with_what_the_person_says_and_the_checks_come_int
     assert "Qt: ok: fine." in checks
     assert HOME not in checks
     assert KEPT not in checks
+
+
+async def test_checks_that_cannot_be_started_say_so_without_saying_where(tmp_path: Path) -> None:
+    """The program lies below the person's own folder there."""
+    program = tmp_path / "assent/bin/python"
+
+    async def check() -> Sequence[str]:
+        spec = ProcessSpec((os.fspath(program),), os.sep, {}, timeout_s=WAIT_S, output_limit=1_000)
+        await GroupRunner().run(spec, CancellationToken())
+        return ()
+
+    person = ReportMask(SecretRedactor(), Person(homes=(os.fspath(tmp_path),)))
+    checks = await ProblemReport(lambda: (), check, tmp_path, KnownCode(ROOT), person).checks()
+    assert "cannot be started" in checks
+    assert os.fspath(tmp_path) not in checks
 
 
 def test_a_key_that_the_person_writes_into_it_does_not_leave_the_window(tmp_path: Path) -> None:
