@@ -97,6 +97,7 @@ class CrashReporter(QObject):
         self._folder = folder
         self._seen: dict[str, CrashReport] = {}
         self._lock = threading.Lock()
+        self._telling = threading.local()
         self._fault_log: IO[bytes] | None = None
         self.early = EarlyLog()
         self.redact: Callable[[str], str] | None = None
@@ -171,12 +172,12 @@ class CrashReporter(QObject):
                 return None
             if isinstance(error, KnownError):
                 logger.warning("%s: %s: %s", where, error.code, error)
-                self.known.emit(error)
+                self._tell(error)
                 return None
             excuse = self.excuse()
             if excuse is not None:
                 logger.error("%s, after %s: %s", where, excuse.code, "".join(traceback.format_exception(error)))
-                self.known.emit(excuse)
+                self._tell(excuse)
                 return None
             return self._report(error, where)
         except Exception:  # noqa: BLE001 - the last resort has nobody to tell but the terminal
@@ -184,6 +185,16 @@ class CrashReporter(QObject):
                 names = [type(error).__name__, getattr(sys.exc_info()[0], "__name__", "?")]
                 sys.__stderr__.write(f"assent: {names[0]}, and reporting it failed with {names[1]}\n")
             return None
+
+    def _tell(self, error: KnownError) -> None:
+        """What fails while it is shown (its code may be gone, too) is only logged: told again, it would never end."""
+        if getattr(self._telling, "now", False):
+            return
+        self._telling.now = True
+        try:
+            self.known.emit(error)
+        finally:
+            self._telling.now = False
 
     def _report(self, error: BaseException, where: str) -> CrashReport | None:
         trace = "".join(traceback.format_exception(error))

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from desktop.app.wiring.view_models import ViewModels
     from desktop.domain.approval.audit_chain import ChainReport
     from desktop.settings import Settings, SettingsService
+    from desktop.ui.shell import banner
 else:
     settings_room = lazy_module("desktop.settings")
     reduced_motion = lazy_module("desktop.app.desktop.reduced_motion")
@@ -50,6 +51,7 @@ else:
     page_wiring = lazy_module("desktop.app.wiring.pages")
     runtime = lazy_module("desktop.app.wiring.runtime")
     view_models = lazy_module("desktop.app.wiring.view_models")
+    banner = lazy_module("desktop.ui.shell.banner")
 
 SCRIPT = "ASSENT_SCRIPT"
 """Environment variable of tests: a script file for the scripted model."""
@@ -162,6 +164,7 @@ class Startup(QObject):
             return
         await self._join_desktop()
         await self._load(exchanged)
+        await self._load(banner)  # what tells of an exchange cannot be read any more when it has come
         await asyncio.to_thread(icons.read_all)
         exchange = exchanged.Exchange(self)
         exchange.happened.connect(self._hooks.crashes.known)

@@ -78,6 +78,23 @@ def test_what_fails_after_it_is_no_bug_to_report(tmp_path: Path, qapp: object) -
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.expects_log("main thread, after app.exchanged")
+def test_what_fails_while_it_is_told_is_not_told_again(tmp_path: Path, qapp: object) -> None:
+    crashes = CrashReporter(tmp_path)
+    crashes.excuse = lambda: KnownError("The files were removed.", code="app.exchanged")
+    heard: list[KnownError] = []
+
+    def shown(error: KnownError) -> None:
+        heard.append(error)
+        assert len(heard) < 9, "it goes on for ever"
+        crashes.take(ModuleNotFoundError("No module named 'desktop.ui.shell.banner'"), "main thread")
+
+    crashes.known.connect(shown)
+    for told in (1, 2):
+        crashes.take(ImportError("cannot import name 'Pipeline'"), "main thread")
+        assert len(heard) == told
+
+
 async def test_the_window_says_it(start: Callable[..., Any]) -> None:
     app = await start(joined=True)
     await app.until(lambda: app.startup.findChild(Exchange) is not None, "who watches the files")
