@@ -3,9 +3,10 @@
 from desktop.domain.approval.consents import Opening
 from desktop.safety.confinement.environment import needs_admin
 from desktop.services.definitions.text import read_text
+from desktop.services.help.pages import pages_of, read_pages
 from desktop.skills.formats import load_from_bytes
 from desktop.tools.cli.definitions import CliRules, parse
-from tests.harness.help_pages import samples
+from tests.harness.help_pages import HELP, samples
 
 
 def test_the_skills_that_the_pages_show_load_without_a_problem() -> None:
@@ -40,3 +41,9 @@ def test_the_agent_that_the_page_shows_is_one() -> None:
     assert found.problems == ()
     assert found.definition is not None
     assert (found.definition.side_a.stop_tool, found.definition.environment) == ("classify", {"FOLDER": "notes"})
+
+
+def test_every_page_says_in_a_first_sentence_what_it_is_about() -> None:
+    pages = pages_of(read_pages(HELP))
+    assert pages
+    assert [name for name, page in pages.items() if not page.about] == []

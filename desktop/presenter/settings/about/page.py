@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from desktop.services.licences.reading import LicenceList
 
 OWN_LICENCE = (
-    "The authors of Assent have not chosen a licence for it yet. Until they do, all rights stay with them; the parts "
-    "below keep their own licences."
+    "The authors of Assent have not chosen a licence for it yet. Until they do, all rights stay with them; each part "
+    "that others made keeps its own."
 )
 KINDS = {
     "checkout": "From its sources",
