@@ -179,11 +179,13 @@ async def test_a_report_begins_with_what_the_person_says_and_the_checks_come_int
 
 
 async def test_checks_that_cannot_be_started_say_so_without_saying_where(tmp_path: Path) -> None:
-    """The program lies below the person's own folder there."""
+    """The program lies below the person's own folder there, and was taken away."""
     program = tmp_path / "assent/bin/python"
 
     async def check() -> Sequence[str]:
-        spec = ProcessSpec((os.fspath(program),), os.sep, {}, timeout_s=WAIT_S, output_limit=1_000)
+        spec = ProcessSpec(
+            (os.fspath(program),), os.fspath(tmp_path / "gone"), {}, timeout_s=WAIT_S, output_limit=1_000
+        )
         await GroupRunner().run(spec, CancellationToken())
         return ()
 
