@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from desktop.domain.approval.judgement import Category
-from desktop.domain.errors import Denied
+from desktop.domain.errors import Denied, ToolFailure
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.skills import SkillDef
 from desktop.domain.text.places import FormatError
@@ -38,6 +38,10 @@ class SkillRunner(Protocol):
 
     async def run(self, definition: SkillDef, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """Raises ToolFailure for what the model should read."""
+        ...
+
+    async def refusal(self, definition: SkillDef) -> ToolFailure | None:
+        """Why it cannot run on this computer, whoever would allow it."""
         ...
 
 
@@ -146,6 +150,7 @@ class SkillTool:
                 "source": definition.source,
                 "network": definition.wants_network,
             },
+            denied=await self._runner.refusal(definition),
         )
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:

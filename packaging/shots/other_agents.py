@@ -27,6 +27,7 @@ _OPENCODE = OtherAgentRow(
     digest="a",
     writes=False,
     network=True,
+    confined=True,
     folders=True,
     places="~/.config/opencode, ~/.local/share/opencode",
     tools=("tide-levels", "csv-clean", "release-notes", "deploy", "harbour-log"),

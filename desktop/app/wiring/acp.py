@@ -41,8 +41,8 @@ def other_agents(
         found = registry.find(tool)
         return await judged_as(found, arguments, place) if found is not None else None
 
-    registry.register(AgentAsks(cli.policy, judge, requests))
-    registry.register(AgentDid())
+    registry.register(AgentAsks(cli.policy, cli.confinement, judge, requests))
+    registry.register(AgentDid(cli.confinement))
     services = AcpServices(
         child=acp_host(secrets=redactor.values),
         policy=cli.policy,

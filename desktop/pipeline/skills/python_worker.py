@@ -27,6 +27,7 @@ from desktop.pipeline.skills.outside import AGENT, SourceOf, approved, plain, vi
 from desktop.skills.values.kinds import ValueProblem
 from desktop.skills.values.scalars import clean
 from desktop.skills.values.serialise import deserialize
+from desktop.systems import current
 from desktop.workers.child import ChildProcess, ChildSpec
 
 SERVICE = "skill-worker"
@@ -70,15 +71,21 @@ class PythonWorker:
         finally:
             await child.stop()
 
+    def refusal(self, definition: SkillDef) -> ToolFailure | None:
+        """Why it cannot run on this computer, so that nobody is asked about it first. Blocks."""
+        if self._confinement.probe().kind != "none":
+            return None
+        return ToolFailure(
+            f"{definition.name} is Python code, and nothing on this computer can confine it.",
+            code="denied.boundary",
+            next_step="Install bubblewrap to run such skills." if current.LINUX else "",
+        )
+
     def _spec(self, definition: SkillDef, context: Context) -> ChildSpec:
         """The command of the confined worker. Blocks. Raises ToolFailure where nothing on this machine can confine
         it."""
-        if self._confinement.probe().kind == "none":
-            raise ToolFailure(
-                f"{definition.name} is Python code, and nothing on this computer can confine it.",
-                code="denied.boundary",
-                next_step="Install bubblewrap to run such skills.",
-            )
+        if failure := self.refusal(definition):
+            raise failure
         script = _ROOT / "desktop" / "workers" / "python_skill" / "__main__.py"
         argv = (sys.executable, "-I", "-S", "-B", "-X", "utf8", str(script))
         place = context.call.meta.work_place if context.call is not None else NOWHERE

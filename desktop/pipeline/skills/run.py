@@ -96,6 +96,14 @@ def _load(definition: SkillDef) -> Any:
     return module
 
 
+class ConfinedWorker(CodeWorker, Protocol):
+    """One that runs nothing where nothing confines it."""
+
+    def refusal(self, definition: SkillDef) -> ToolFailure | None:
+        """Why it cannot run on this computer. Blocks."""
+        ...
+
+
 @dataclass(slots=True)
 class SkillRuns:
     """``python`` and ``javascript`` are the workers of code that is not the library's; None: it cannot run here.
@@ -104,7 +112,7 @@ class SkillRuns:
     """
 
     allowed_of: AllowedOf = everything
-    python: CodeWorker | None = None
+    python: ConfinedWorker | None = None
     javascript: CodeWorker | None = None
     library: LibraryCode = field(default_factory=LibraryCode)
     pipeline: Invoker | None = None
@@ -135,6 +143,12 @@ class SkillRuns:
         if value is None and definition.returns is not None:  # a value that was promised, not the lack of one
             return ToolResult("null", facts={"empty": True})
         return result_of(value)
+
+    async def refusal(self, definition: SkillDef) -> ToolFailure | None:
+        """Why it cannot run on this computer, whoever would allow it."""
+        if definition.kind != "python" or definition.source == "library" or self.python is None:
+            return None
+        return await asyncio.to_thread(self.python.refusal, definition)
 
     def _context(self, definition: SkillDef, call: CallContext) -> tuple[Context, Manager]:
         pipeline = self.pipeline

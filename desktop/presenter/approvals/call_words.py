@@ -92,7 +92,7 @@ def one_line(summary: str) -> str:
 
 
 def done_by_itself(entry: AuditEntry) -> bool:
-    """Whether an agent of another maker did it inside its confinement: nobody decided about it, here or there."""
+    """Whether an agent of another maker did it by itself: nobody decided about it, here or there."""
     return entry.tool == DID
 
 

@@ -97,7 +97,8 @@ def _announced(request: PermissionRequest) -> Iterator[Fact]:
     said, who = shown_line(str(request.arguments.get("says", "")))[:ORIGINAL_SHOWN], shown_line(agent)[:60]
     yield Fact("It says", f"{said}. {who} says so; Assent does not rely on it.", "quiet")
     if request.preview.get("kind") == "said":
-        good_for = "For what it does by itself, inside its confinement."
+        free = request.preview.get("confined_by") == "none"
+        good_for = f"For what it does by itself, {'which nothing confines' if free else 'inside its confinement'}."
     else:
         good_for = "For exactly what stands below, once. If it then does something else, you are asked again."
     yield Fact("A yes is", f"{good_for} Its own “always allow” is never taken.", "quiet")

@@ -54,6 +54,8 @@ class OtherAgentRow:
     """Whether its own processes may write."""
     network: bool
     """Whether they have the network."""
+    confined: bool
+    """Whether anything on this computer confines them."""
     folders: bool
     """Whether they have the places in ``places``."""
     places: str
@@ -254,6 +256,7 @@ def _row(row: AcpRow, agents: AcpAgents) -> OtherAgentRow:
         digest=program.digest if program is not None else "",
         writes=terms.writes,
         network=terms.network,
+        confined=agents.confined,
         folders=terms.folders,
         places=", ".join(agent.folders),
         tools=terms.tools,

@@ -26,8 +26,8 @@ __all__ = ["Candidate", "Fits", "Note", "SkillImport", "Staged", "Target", "fact
 UNDONE = 20
 SCRIPTS_NAMED = 12
 _RUNS = {
-    Category.READ: "Its code runs without asking: it says that it only reads. It runs confined.",
-    Category.WRITE: "Its code asks before it runs. It runs confined.",
+    Category.READ: "Its code runs without asking: it says that it only reads. It runs confined, or not at all.",
+    Category.WRITE: "Its code asks before it runs. It runs confined, or not at all.",
     Category.ADMIN: "Its code asks each time, as a call that may change anything.",
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 from desktop.presenter.transcript.items import ToolPart
 from desktop.tools.acp.asks import ASKS, DID, PLAN
 
-CONFINED = "by itself, confined"
+CONFINED, FREE = "by itself, confined", "by itself, not confined"
 WORDS = {
     "read": "Read",
     "edit": "Edit",
@@ -36,4 +36,6 @@ def in_own_words(part: ToolPart, arguments: Mapping[str, Any] | None) -> ToolPar
 
 def confined_fact(facts: Mapping[str, Any]) -> tuple[str, ...]:
     """What a card says of work that nobody here has seen."""
-    return (CONFINED,) if facts.get("by_itself") else ()
+    if not facts.get("by_itself"):
+        return ()
+    return (FREE if facts.get("confined_by") == "none" else CONFINED,)

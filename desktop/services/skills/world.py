@@ -26,7 +26,7 @@ from desktop.domain.safety import Access, GuardedFiles, SettingsProvider
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.names import AllowedTools
-from desktop.pipeline.skills.run import CodeWorker, SkillRuns, context_of
+from desktop.pipeline.skills.run import ConfinedWorker, SkillRuns, context_of
 from desktop.pipeline.skills.side import SkillSide
 from desktop.pipeline.table import Registered, SkillTable
 from desktop.services.skills.activation import arguments_in, arguments_of, chosen, fitting, given_in
@@ -73,7 +73,7 @@ class SkillWorld:
         *,
         files: GuardedFiles | None = None,
         safety: SettingsProvider | None = None,
-        python: CodeWorker | None = None,
+        python: ConfinedWorker | None = None,
         data: str = "",
         timeout: float = TIMEOUT_S,
         middleware: Callable[[], MiddlewareSettings] = MiddlewareSettings,

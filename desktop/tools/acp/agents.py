@@ -69,6 +69,8 @@ class AcpAgents:
 
     def __init__(self, services: AcpServices) -> None:
         self.services = services
+        self.confined = True
+        """Whether anything on this computer confines them; known when ``opened``."""
         self._kept = Kept()
         self._found: list[tuple[AcpAgent, Program | None]] = []
         self._listeners: list[Callable[[], None]] = []
@@ -85,6 +87,8 @@ class AcpAgents:
     async def open(self) -> None:
         """Read what was agreed to, and look."""
         self._kept = from_plain(await self.services.store.get(key=KEY))
+        report = await asyncio.to_thread(self.services.confinement.probe)
+        self.confined = report.kind != "none"
         await self._look(lambda name: (self._kept.of(name).stamp, self._kept.of(name).digest))
         if self._kept.registry:
             await self._read_registry(self._kept.registry)

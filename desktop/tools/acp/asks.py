@@ -3,7 +3,8 @@
 ``acp-asks`` is its request for permission, as a call of ours: rules, the person, the activity log and the run's end
 treat it like any other. Where it says exactly which file it would write or which command it would run, the question is
 that call's own (its difference, its real path, its refusals), and a yes holds for that very call, once. ``acp-did``
-puts down what it says that it did by itself, inside its confinement, so that a card and the log show it.
+puts down what it says that it did by itself, inside its confinement, so that a card and the log show it. Where nothing
+confines it, each of both says that.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import BoundaryViolation
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.runs.cancellation import CancellationToken
-from desktop.domain.safety import Access, PathPolicy
+from desktop.domain.safety import Access, Confinement, PathPolicy
 from desktop.domain.tools import PreCheck, StandsFor, ToolCallContext, ToolResult, ToolSpec
 
 ASKS, DID = "acp-asks", "acp-did"
@@ -114,14 +115,15 @@ class AgentAsks:
 
     spec = ASKS_SPEC
 
-    def __init__(self, policy: PathPolicy, judge: Judge, requests: OpenRequests) -> None:
+    def __init__(self, policy: PathPolicy, confinement: Confinement, judge: Judge, requests: OpenRequests) -> None:
         self._policy = policy
+        self._confinement = confinement
         self._judge = judge
         self._requests = requests
 
     async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Judge what it says that it wants, the graver the less is known of that."""
-        until = self._requests.token(args["request"])
+        until, free = self._requests.token(args["request"]), await asyncio.to_thread(_free, self._confinement)
         about = await self._about(args, place)
         if about is not None:
             check = about.check
@@ -130,7 +132,7 @@ class AgentAsks:
                 check.raised_because,
                 check.paths,
                 check.judgements,
-                {**check.preview, "said_by": args["agent"]},
+                {**check.preview, "said_by": args["agent"], **free},
                 check.identity,
                 check.denied,
                 stands_for=about,
@@ -145,7 +147,7 @@ class AgentAsks:
             Category.READ if kind in _READING else Category.WRITE if kind in _WRITING else Category.ADMIN,
             "" if kind in _READING else "an agent of another maker would do it by itself",
             tuple(one.resolved for one in judged if one.resolved),
-            preview={"kind": "said", "said_by": args["agent"]},
+            preview={"kind": "said", "said_by": args["agent"], **free},
             denied=BoundaryViolation(refused.sentence) if refused is not None else None,
             until=until,
         )
@@ -175,6 +177,12 @@ class AgentAsks:
         return ToolResult("Allowed once.", structured={"allowed": True})
 
 
+def _free(confinement: Confinement) -> dict[str, Any]:
+    """What a request shows where nothing holds the agent to what it asks for. Blocks."""
+    report = confinement.probe()
+    return {"confinement": report.sentence, "confined_by": report.kind} if report.kind == "none" else {}
+
+
 def _access(kind: str) -> Access:
     return Access.WRITE if kind in _WRITING else Access.READ
 
@@ -184,8 +192,11 @@ class AgentDid:
 
     spec = DID_SPEC
 
+    def __init__(self, confinement: Confinement) -> None:
+        self._confinement = confinement
+
     async def precheck(self, _args: Mapping[str, Any], _place: WorkPlace) -> PreCheck:
-        """It is over already, inside a confinement that held it: there is nothing to judge."""
+        """It is over already, inside a confinement that held it where there is one: there is nothing to judge."""
         return PreCheck(Category.READ)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
@@ -196,6 +207,7 @@ class AgentDid:
         done = args["state"] == "completed"
         words = f"{args['agent']} says that it is done." if done else f"{args['agent']} says that it failed."
         text = args.get("text", "")
-        facts = {"by_itself": args["agent"], "said": args["state"]}
+        free = await asyncio.to_thread(_free, self._confinement)
+        facts = {"by_itself": args["agent"], "said": args["state"], **({"confined_by": "none"} if free else {})}
         outside = () if args["kind"] in _OF_FILES else (args["agent"],)
         return ToolResult(f"{words}\n{text}".strip(), facts=facts, outside=outside)

@@ -446,9 +446,10 @@ def _sleepers() -> list[str]:
 
 
 @pytest.mark.spec("R-SK-14")
-async def test_where_nothing_can_confine_it_it_does_not_run(world: World) -> None:
-    place = Place(world, kinds=())
-    outcome = await place.run("def run(ctx, args):\n    return 1\n")
+async def test_where_nothing_can_confine_it_it_does_not_run_and_nobody_is_asked(world: World) -> None:
+    place, person = Place(world, kinds=()), Person("allow_once")
+    outcome = await place.run("def run(ctx, args):\n    return 1\n", person=person, category="write")
+    assert person.asked == []
     assert outcome.result.code == "denied.boundary"
     assert "confine" in outcome.result.text
 

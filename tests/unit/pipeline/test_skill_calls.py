@@ -16,6 +16,7 @@ from desktop.domain.tools import PreCheck
 from desktop.pipeline.context import MAX_DEPTH
 from desktop.pipeline.names import ExactTools
 from desktop.pipeline.skill_tool import SkillTool, category_of
+from desktop.pipeline.skills.run import SkillRuns
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.skills.cascade.effective import Promotions
 from tests.harness.timeouts import WAIT_S
@@ -401,9 +402,8 @@ async def test_a_cancelled_run_reaches_the_call_at_the_bottom() -> None:
 async def test_the_check_of_a_call_is_shown_with_its_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.skill.py"
     path.write_text("async def run(ctx, args): return 1\n")
-    check: PreCheck = await SkillTool(file_skill(path, skill("mine", kind="python", category="")), None).precheck(
-        {}, NOWHERE
-    )  # type: ignore[arg-type]
+    made = SkillTool(file_skill(path, skill("mine", kind="python", category="")), SkillRuns())
+    check: PreCheck = await made.precheck({}, NOWHERE)
     assert check.paths == (str(path),)
     assert check.preview["kind"] == "skill"
 

@@ -164,7 +164,7 @@ def readable(summary: str) -> str:
 
 def _decision(entry: AuditEntry) -> str:
     if done_by_itself(entry):
-        return "Nobody was asked: it did this by itself, inside its confinement"
+        return "Nobody was asked: it did this by itself, inside what confines it here, if anything does"
     known = DECISIONS.get(_choice(entry))
     return f"{known.log if known is not None else entry.decision}, by: {who(entry)}"
 

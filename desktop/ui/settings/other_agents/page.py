@@ -22,7 +22,7 @@ from desktop.ui.widgets.text import Paragraph, Text
 
 WORDS = (
     "Agents of other makers that speak ACP, the Agent Client Protocol. What they ask for passes the same gates as any "
-    "call; what they do by themselves is confined."
+    "call; what they do by themselves is confined where anything on this computer can confine it."
 )
 NOBODY = "None of the agents that Assent knows by name is on this computer's PATH."
 REGISTRY = (

@@ -161,7 +161,7 @@ class OtherAgentLine(QFrame):
         self.writes = Switch(f"{row.title} may write by itself")
         self.writes.setChecked(row.writes)
         self.writes.clicked.connect(lambda: self.terms.emit({"writes": self.writes.isChecked()}))
-        confined = Badge("confined", "confined")
+        confined = Badge("confined", "confined") if row.confined else Badge("admin", "not confined")
         return _fact(
             "By itself",
             words,

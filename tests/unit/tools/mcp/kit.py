@@ -23,7 +23,7 @@ from desktop.pipeline.pipeline import Pipeline
 from desktop.safety.confinement.environment import AllowlistEnvironment, needs_admin
 from desktop.safety.confinement.output import upright
 from desktop.safety.confinement.process import held
-from desktop.safety.confinement.select import SystemConfinement
+from desktop.safety.confinement.select import Machine, SystemConfinement
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.supervision.tasks import TaskOwner
@@ -133,6 +133,7 @@ class McpBench:
         idle_s: float = 90.0,
         host: Lent | None = None,
         documents: DocumentOpener | None = None,
+        machine: Callable[[], Machine] = Machine.here,
     ) -> None:
         self.world = World(folder)
         self.owner, self.person, self.redactor = TaskOwner(), Person(), SecretRedactor()
@@ -150,7 +151,7 @@ class McpBench:
             self.redactor.remember(KEY)
             return {("github", "ida"): KEY, **self.keys}.get((service, user))
 
-        self.confinement = SystemConfinement(world.policy, settings, kinds=kinds, caches=caches)
+        self.confinement = SystemConfinement(world.policy, settings, kinds=kinds, caches=caches, machine=machine)
         self.services = McpServices(
             self.host,
             world.policy,
