@@ -7,16 +7,22 @@
 # linked with Debian's libfuse3 (LGPL-2.1), zstd (BSD-3-Clause) and zlib (Zlib), statically, so that the program needs
 # nothing of the system but fusermount3:
 #
-#   apt install gcc libc6-dev libfuse3-dev libzstd-dev zlib1g-dev
+#   apt install gcc libc6-dev libfuse3-dev libzstd-dev patch zlib1g-dev
+#
+# private-folder.patch beside this file says in its head what is changed in them, and why.
 set -eu
 
-[ $# -eq 3 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 top=$(readlink -f -- "$1") squashfuse=$(readlink -f -- "$2") out=$(readlink -f -- "$3")
+own=$(dirname -- "$(readlink -f -- "$0")")
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
 cp -R "$squashfuse" "$work/squashfuse"
 cd "$work"
+mkdir -p src/runtime
+cp "$top/src/runtime/runtime.c" "$top/src/runtime/data_sections.ld" src/runtime
+patch --quiet --strip=1 --fuzz=0 < "$own/private-folder.patch"
 cat > squashfuse/config.h <<'CONFIG'
 #define FUSE_USE_VERSION 32
 #define HAVE_ASM_BYTEORDER_H 1
@@ -50,8 +56,8 @@ for name in swap cache table dir file fs decompress xattr hash stack traverse ut
 done
 commit=$(git -C "$top" rev-parse --short HEAD 2> /dev/null || echo unknown)
 # shellcheck disable=SC2086
-${CC:-gcc} $flags ${CPPFLAGS-} "-DGIT_COMMIT=\"$commit\"" -Isquashfuse -T "$top/src/runtime/data_sections.ld" \
-    -Wl,--gc-sections -Wl,--build-id=none -static -o runtime "$top/src/runtime/runtime.c" ./*.o ${LDFLAGS-} \
+${CC:-gcc} $flags ${CPPFLAGS-} "-DGIT_COMMIT=\"$commit\"" -Isquashfuse -T src/runtime/data_sections.ld \
+    -Wl,--gc-sections -Wl,--build-id=none -static -o runtime src/runtime/runtime.c ./*.o ${LDFLAGS-} \
     -lfuse3 -lzstd -lz -lpthread -ldl
 strip runtime
 printf 'AI\002' | dd of=runtime bs=1 seek=8 conv=notrunc 2> /dev/null # by this, desktops know an AppImage

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from devlib.packages import elf, probe
-from devlib.packages.appimage import START, make_appimage
+from devlib.packages.appimage import START, WHERE, make_appimage, starts_apart
 from devlib.packages.flatpak import make_flatpak
 from devlib.packages.folder import LAUNCHER, NAME, Version, _compile, compared_bytecode, lay_folder
 from devlib.packages.proving import imported_by, our_own
@@ -117,6 +117,13 @@ def test_an_appimage_starts_its_own_assent_whatever_another_one_left_in_the_envi
     environment = {"PATH": os.defpath, "APPDIR": str(tmp_path / "another")}
     done = subprocess.run([begin, "a b"], env=environment, capture_output=True, text=True, timeout=WAIT_S)
     assert done.stdout == "own a b\n"
+
+
+@pytest.mark.parametrize(("place", "apart"), [("$(mktemp -d)", True), ("$TMPDIR/appimage_extracted_1", False)])
+def test_two_starts_of_an_appimage_are_extracted_into_a_folder_each(tmp_path: Path, place: str, apart: bool) -> None:
+    program = tmp_path / "image"
+    program.write_text(WHERE.replace("\n", f"\nAPPDIR={place}\n", 1))
+    assert starts_apart(["sh", str(program)]) is apart
 
 
 def test_the_flatpak_names_the_folder_by_its_digest_and_turns_its_kind(tmp_path: Path) -> None:
