@@ -28,6 +28,9 @@ class Worker:
         self.ran.append((definition.path, Path(definition.path).read_text()))
         return "ran"
 
+    def refusal(self, _definition: SkillDef) -> None:
+        return None
+
 
 class EffectRequest:
     """A person who always answers the same."""
