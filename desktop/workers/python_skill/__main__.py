@@ -9,7 +9,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
-PACKAGES = ("desktop", "desktop.workers", "desktop.domain")
+PACKAGES = ("desktop", "desktop.workers", "desktop.domain", "desktop.systems")
 
 
 def known(root: Path, name: str) -> None:
