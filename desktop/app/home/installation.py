@@ -28,6 +28,8 @@ from desktop.domain.installation import (
 
 MAX_READ = 64 * 1024
 """Bytes of one of these files; each has a few hundred."""
+EXTRACTED, EXTRACT = "appimage_extracted_", "--appimage-extract-and-run"
+"""An AppImage that was not mounted lies in a folder called so, and what says that it is not to be mounted."""
 
 
 @functools.cache
@@ -92,7 +94,10 @@ def _places(kind: Kind, prefix: Path, environment: Mapping[str, str]) -> tuple[s
         return str(prefix), (f"/usr/bin/{LAUNCHER}",)
     if kind == "appimage":
         image = environment.get("APPIMAGE", "")
-        return str(prefix), (image,) if os.path.isabs(image) and os.path.isfile(image) else ()
+        if not (os.path.isabs(image) and os.path.isfile(image)):
+            return str(prefix), ()
+        extracted = any(part.startswith(EXTRACTED) for part in prefix.parts)
+        return str(prefix), (image, EXTRACT) if extracted else (image,)
     if kind == "flatpak":
         name = environment.get("FLATPAK_ID", "")
         return str(prefix), ("flatpak", "run", name) if name else ()

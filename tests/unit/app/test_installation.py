@@ -58,6 +58,14 @@ def test_each_kind_says_what_starts_it_again_after_an_update(tmp_path: Path) -> 
     assert of("wheel") == ()
 
 
+def test_an_image_that_could_not_be_mounted_is_started_again_without_mounting(tmp_path: Path) -> None:
+    code = _place(tmp_path, {"format": 1, "kind": "appimage", "commit": COMMIT, "built": BUILT})
+    image, extracted = tmp_path / "Assent.AppImage", tmp_path / "appimage_extracted_5d41.Xa83bc"
+    image.touch()
+    found = _read(code, extracted / "usr/lib/assent", APPIMAGE=str(image))
+    assert found.command == (str(image), "--appimage-extract-and-run")
+
+
 def test_an_image_that_is_not_there_or_no_whole_path_starts_nothing(tmp_path: Path) -> None:
     code = _place(tmp_path, {"format": 1, "kind": "appimage", "commit": COMMIT, "built": BUILT})
     assert _read(code).command == _read(code, APPIMAGE="Assent").command == ()
