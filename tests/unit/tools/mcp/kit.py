@@ -135,13 +135,12 @@ class McpBench:
         documents: DocumentOpener | None = None,
         machine: Callable[[], Machine] = Machine.here,
     ) -> None:
-        self.world = World(folder)
+        world = self.world = World(folder)
         self.owner, self.person, self.redactor = TaskOwner(), Person(), SecretRedactor()
         self.told, self.registry = 0, ToolRegistry()
         self.pins, self.host = Pinned(), host or mcp_host(secrets=tuple)
         self.questions, self.secrets = PersonQuestions(self._write), KeptSecrets()
         self.keys, self.audit = dict[tuple[str, str], str](), list[AuditEntry]()
-        world = self.world
         self.path = world.home / "mcp.yaml"
 
         def settings() -> Any:
