@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from desktop.domain.installation import BUILD_FILE, LAUNCHER, folder_root
+from desktop.domain.installation import BUILD_FILE, LAUNCHER, VERSIONS, folder_root
 from desktop.domain.loading.lazy import lazy_module
 
 # Slow to load, and only needed where Python is the system's own.
@@ -51,11 +51,14 @@ def parts_of(code: Path, prefixes: Iterable[str], environment: Mapping[str, str]
 
 
 def _self_contained(code: Path, prefix: str) -> list[str]:
-    """Its launcher and the file of its build say that it is one: a folder of another program may have its names."""
+    """Its launcher and the file of its build say that it is one: a folder of another program may have its names. Of one
+    that was unpacked into a folder of everything, as a person's home, only what is its own counts."""
     root = folder_root(prefix)
     if not root or not (code / "resources" / BUILD_FILE).is_file() or not os.path.isfile(os.path.join(root, LAUNCHER)):
         return []
-    return [root]
+    home = os.path.realpath(os.path.expanduser("~"))
+    shared = root in _SHARED or f"{home}{os.sep}".startswith(f"{root}{os.sep}")
+    return [os.path.join(root, VERSIONS), os.path.join(root, LAUNCHER)] if shared else [root]
 
 
 @functools.cache

@@ -117,6 +117,19 @@ def test_of_a_wheel_outside_of_pythons_folder_all_that_it_loads_is_part(tmp_path
     assert parts_of(code, [str(python)], {}) == without_inner((str(code), str(python)))
 
 
+@pytest.mark.spec("R-FS-10")
+@pytest.mark.parametrize("above", ["", ".."])
+def test_unpacked_into_a_persons_home_it_does_not_take_the_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, above: str
+) -> None:
+    root = tmp_path / "people"
+    code, prefix = _folder(root)
+    home = root / "me" if above else root
+    home.mkdir(exist_ok=True)
+    monkeypatch.setenv("HOME", str(home))
+    assert set(parts_of(code, [str(prefix)], {})) == {str(root / "versions"), str(root / "assent")}
+
+
 @pytest.mark.parametrize("lacks", ["build", "launcher"])
 def test_a_folder_that_only_has_such_names_is_not_taken_whole(tmp_path: Path, lacks: str) -> None:
     code, prefix = _folder(tmp_path / "assent", build=lacks != "build", launcher=lacks != "launcher")
