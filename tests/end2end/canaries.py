@@ -110,8 +110,9 @@ class Search:
                 self.looked_at["bytes"] = self.looked_at.get("bytes", 0) + path.stat().st_size
 
     def shared(self, folder: Path, since: float, without: tuple[str, ...]) -> None:
-        """What is new in a folder that others use, too, such as /tmp; ``without`` begins names that are not ours."""
-        waiting = [folder]  # others may have folders so deep in there that os.walk gives up
+        """What is new in a folder that others use, too, such as /tmp; ``without`` begins names that are not ours.
+        Nor is a disk that somebody mounted there, or a /proc, in which reading may take for ever."""
+        waiting, disk = [folder], folder.stat().st_dev  # others have folders so deep in there that os.walk gives up
         while waiting:
             place = waiting.pop()
             with contextlib.suppress(OSError), os.scandir(place) as entries:  # what vanishes meanwhile is others', too
@@ -119,7 +120,8 @@ class Search:
                     if place == folder and entry.name.startswith(without):
                         continue
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(Path(entry.path))
+                        with contextlib.suppress(OSError):
+                            waiting += [Path(entry.path)] if entry.stat(follow_symlinks=False).st_dev == disk else []
                         continue
                     found = entry.stat(follow_symlinks=False)
                     if stat.S_ISREG(found.st_mode) and found.st_mtime >= since and found.st_size < 5_000_000:
