@@ -33,4 +33,6 @@ def test_the_refusal_returns_when_it_was_read(qapp, theme):
         window.deleteLater()
 
     QTimer.singleShot(100, read)
-    refusal.show(KnownError("Another Assent uses this home.", next_step="Close it first."))
+    refusals: list[KnownError] = []
+    refusal.show(KnownError("Another Assent uses this home.", next_step="Close it first."), refusals.append)
+    assert refusals == []
