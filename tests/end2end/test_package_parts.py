@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import py_compile
 import subprocess
 import sys
@@ -109,14 +110,32 @@ def test_an_appimage_without_the_program_that_begins_it_is_not_made(tmp_path: Pa
 
 
 def test_an_appimage_starts_its_own_assent_whatever_another_one_left_in_the_environment(tmp_path: Path) -> None:
-    begin, started = tmp_path / "AppRun", tmp_path / "usr/lib/assent/bin/assent"
+    assert _begun(tmp_path, 'echo own "$@"', APPDIR=str(tmp_path / "another")) == "own a b\n"
+
+
+def _begun(folder: Path, script: str, **environment: str) -> str:
+    """What a script in the place of Assent says, started as an AppImage starts it."""
+    begin, started = folder / "AppRun", folder / "usr/lib/assent/bin/assent"
     started.parent.mkdir(parents=True)
-    for path, text in ((begin, START), (started, '#!/bin/sh\necho own "$@"\n')):
+    for path, text in ((begin, START), (started, f"#!/bin/sh\n{script}\n")):
         path.write_text(text)
         path.chmod(0o755)
-    environment = {"PATH": os.defpath, "APPDIR": str(tmp_path / "another")}
-    done = subprocess.run([begin, "a b"], env=environment, capture_output=True, text=True, timeout=WAIT_S)
-    assert done.stdout == "own a b\n"
+    variables = {"PATH": os.defpath, **environment}
+    done = subprocess.run([begin, "a b"], env=variables, capture_output=True, text=True, timeout=WAIT_S)
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.spec("R-FS-10")
+def test_a_folder_beside_an_appimage_does_not_take_the_place_of_the_persons_own(tmp_path: Path) -> None:
+    image = str(tmp_path / "Assent.AppImage")
+    said = 'echo "$HOME ${XDG_CONFIG_HOME-none}"'
+    kept = {"HOME": "/home/ida", "XDG_CONFIG_HOME": "/home/ida/.config"}
+    person = pwd.getpwuid(os.getuid()).pw_dir
+    beside = _begun(tmp_path / "a", said, APPIMAGE=image, HOME=f"{image}.home", XDG_CONFIG_HOME=f"{image}.config")
+    assert beside == f"{person} none\n"
+    assert _begun(tmp_path / "b", said, APPIMAGE=image, **kept) == "/home/ida /home/ida/.config\n"
+    assert _begun(tmp_path / "c", said, HOME="/home/ida") == "/home/ida none\n"
 
 
 @pytest.mark.parametrize(("place", "apart"), [("$(mktemp -d)", True), ("$TMPDIR/appimage_extracted_1", False)])

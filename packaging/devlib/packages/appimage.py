@@ -19,6 +19,14 @@ from .system_packages import lay_system
 
 ID = "app.assent.Assent"
 START = """#!/bin/sh
+# What begins an AppImage takes a folder beside the file, called like it with .home or .config behind, for the person's.
+# Whoever may write there, an agent perhaps, could so hand Assent settings and rules of its own making.
+if [ -n "$APPIMAGE" ] && [ "$HOME" = "$APPIMAGE.home" ]; then
+    unset HOME
+    own=$(getent passwd "$(id -u)" 2> /dev/null | cut -d: -f6)
+    [ -z "$own" ] || export HOME="$own"
+fi
+[ "$XDG_CONFIG_HOME" != "$APPIMAGE.config" ] || unset XDG_CONFIG_HOME
 exec "$(dirname -- "$(readlink -f -- "$0")")/usr/lib/assent/bin/assent" "$@"
 """
 """By its own path: APPDIR is that of another AppImage where one, a terminal perhaps, has started an unpacked one."""
