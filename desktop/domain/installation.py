@@ -17,9 +17,9 @@ BUILD_FILE = "build.json"
 """Beside what else is in ``resources``."""
 FORMAT = 1
 
-Kind = Literal["checkout", "wheel", "folder", "deb", "rpm", "appimage", "flatpak", "unknown"]
+Kind = Literal["checkout", "wheel", "folder", "deb", "rpm", "appimage", "flatpak", "windows", "macos", "unknown"]
 """``unknown``: its files do not say; then nothing that depends on the kind may be done."""
-PackageKind = Literal["wheel", "folder", "deb", "rpm", "appimage", "flatpak"]
+PackageKind = Literal["wheel", "folder", "deb", "rpm", "appimage", "flatpak", "windows", "macos"]
 Installer = Literal["", "pip", "uv", "uv-tool", "uvx", "pipx", "pipx-run"]
 """What put a wheel here. ``uvx`` and ``pipx-run`` keep it in a cache, for one start or a few."""
 

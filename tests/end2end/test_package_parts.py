@@ -14,7 +14,7 @@ from devlib.packages.appimage import START, WHERE, make_appimage, starts_apart
 from devlib.packages.flatpak import make_flatpak
 from devlib.packages.folder import LAUNCHER, NAME, Version, _compile, compared_bytecode, lay_folder
 from devlib.packages.proving import imported_by, our_own
-from devlib.packages.pruning import PACKAGES, STANDARD_LIBRARY, _leave_out
+from devlib.packages.pruning import PACKAGES, STANDARD_LIBRARY, prune_table
 from devlib.packages.source import Source
 from devlib.packages.system_packages import needed_libraries
 from devlib.words import Stop
@@ -49,7 +49,7 @@ def test_what_the_tables_name_is_left_out_and_nothing_beside_it(tmp_path: Path) 
     left = ["a/tests/x.py", "a/b.pyi", "litellm/proxy/_experimental/out/index.html", "hf_xet/x.so", "bin/tool"]
     kept = ["a/testing.py", "a/b.py", "litellm/proxy/_experimental/mcp_server/utils.py", "a/bin/x", "hf/x.so"]
     _laid(tmp_path, left + kept)
-    _leave_out(tmp_path, PACKAGES)
+    prune_table(tmp_path, PACKAGES)
     assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()) == sorted(
         kept
     )

@@ -101,6 +101,10 @@ def _places(kind: Kind, prefix: Path, environment: Mapping[str, str]) -> tuple[s
     if kind == "flatpak":
         name = environment.get("FLATPAK_ID", "")
         return str(prefix), ("flatpak", "run", name) if name else ()
+    if kind == "windows":
+        return str(prefix), (str(prefix / "pythonw.exe"), "-I", "-m", "desktop")
+    if kind == "macos":  # the prefix is the bundle's Contents
+        return str(prefix.parent), (str(prefix / "MacOS" / LAUNCHER),)
     return str(prefix), ()
 
 

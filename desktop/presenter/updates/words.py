@@ -262,6 +262,8 @@ def how_updated(around: UpdateFacts, offer: OfferedVersion | None) -> tuple[str,
         ),
         "appimage": ("This Assent is one file. Put the newer one in its place.", ""),
         "flatpak": ("This Assent is a Flatpak, which your system updates.", "flatpak update"),
+        "windows": ("A newer installer puts Assent in over this one. Quit Assent first.", ""),
+        "macos": ("Put the newer Assent into Applications, in the place of this one.", ""),
         "folder": (ANOTHERS if around.can_look else "Unpack the newer archive beside this one, or over it.", ""),
     }
     return kinds.get(kind, ("", ""))

@@ -21,10 +21,12 @@ from .archive import pack
 from .calling import call
 from .flatpak import make_flatpak
 from .folder import Version, described_glibc, lay_folder, make_version
+from .macos import make_macos
 from .proving import prove
 from .source import Source, copied_source
 from .system_packages import make_deb, make_rpm
 from .wheels import make_sdist, make_wheel
+from .windows import make_windows
 
 SUMS, FIGURES = "SHA256SUMS", "figures.json"
 
@@ -38,6 +40,8 @@ class Build:
     out: Path
     runtime: Path | None = None
     """What an AppImage begins with."""
+    python: Path | None = None
+    """What a package for another system brings along."""
     figures: dict[str, object] = field(default_factory=dict)
     _sdist: Path | None = None
     _wheel: Path | None = None
@@ -117,6 +121,16 @@ def flatpak(build: Build) -> Path:
     return make_flatpak(build.source, build.folder(), build.out)
 
 
+def windows(build: Build) -> Path:
+    """For Windows 10 and newer, on x86_64."""
+    return make_windows(build.source, build.wheel(), build.python, build.work, build.out)
+
+
+def macos(build: Build) -> Path:
+    """For this kind of Mac."""
+    return make_macos(build.source, build.wheel(), build.python, build.work, build.out)
+
+
 KINDS: dict[str, Callable[[Build], Path]] = {
     "sdist": Build.sdist,
     "wheel": Build.wheel,
@@ -125,7 +139,11 @@ KINDS: dict[str, Callable[[Build], Path]] = {
     "rpm": rpm,
     "appimage": appimage,
     "flatpak": flatpak,
+    "windows": windows,
+    "macos": macos,
 }
+ASKED_FOR = ("windows", "macos")
+"""Made only when they are named: each brings a Python of another system along."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -135,7 +153,8 @@ def main(arguments: Sequence[str]) -> int:
         unknown = sorted(set(options.kinds) - KINDS.keys())
         if unknown:
             raise Stop(f"There is no kind {', '.join(unknown)}.", f"The kinds are {', '.join(KINDS)}.")
-        make(options.kinds or _all(options.runtime), options.out.resolve(), options.updates, options.runtime)
+        kinds = options.kinds or _all(options.runtime)
+        make(kinds, options.out.resolve(), options.updates, options.runtime, options.python)
     except Stop as stop:
         fail(stop)
     except OSError as error:
@@ -151,10 +170,11 @@ def main(arguments: Sequence[str]) -> int:
 def parser() -> argparse.ArgumentParser:
     """What may be said."""
     made = argparse.ArgumentParser(prog="dev.py package", description=str(__doc__).splitlines()[0], allow_abbrev=False)
-    made.add_argument("kinds", nargs="*", metavar="KIND", help=f"{', '.join(KINDS)}; all of them where none is named")
+    made.add_argument("kinds", nargs="*", metavar="KIND", help=f"{', '.join(KINDS)}; else all for Linux")
     made.add_argument("--out", type=Path, default=Path("dist"), metavar="DIR", help="where they go (dist)")
     made.add_argument("--updates", type=Path, metavar="DIR", help="root.json and source.json of updates")
     made.add_argument("--runtime", type=Path, metavar="FILE", help="what an AppImage begins with")
+    made.add_argument("--python", type=Path, metavar="DIR", help="the Python that windows and macos bring along")
     return made
 
 
@@ -162,17 +182,23 @@ def _all(runtime: Path | None) -> list[str]:
     """Every kind that can be made with what was given."""
     if runtime is None:
         say("no AppImage: it needs --runtime")
-    return [kind for kind in KINDS if kind != "appimage" or runtime is not None]
+    return [kind for kind in KINDS if kind not in ASKED_FOR and (kind != "appimage" or runtime is not None)]
 
 
-def make(kinds: Sequence[str], out: Path, updates: Path | None = None, runtime: Path | None = None) -> None:
+def make(
+    kinds: Sequence[str],
+    out: Path,
+    updates: Path | None = None,
+    runtime: Path | None = None,
+    python: Path | None = None,
+) -> None:
     """The packages in ``out``, their sums and figures. What is not finished is not in ``out``."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".making-", dir=out) as place:
         work, done = Path(place) / "work", Path(place) / "out"
         work.mkdir()
         done.mkdir()
-        build = Build(copied_source(work / "source", updates), work, done, runtime)
+        build = Build(copied_source(work / "source", updates), work, done, runtime, python)
         for kind in kinds:
             began = time.monotonic()
             made = KINDS[kind](build)

@@ -53,6 +53,7 @@ PACKAGES = (
     ("litellm/proxy/swagger", "the same"),
     ("litellm/proxy/_lazy_openapi_snapshot.json", "the same"),
     ("litellm/rust_bridge/_native*.so", "a second way of doing what litellm does in Python, off unless asked for"),
+    ("litellm/rust_bridge/_native*.pyd", "the same on Windows"),
 )
 
 STANDARD_LIBRARY = (
@@ -89,8 +90,8 @@ STANDARD_LIBRARY = (
 def prune_packages(packages: Path) -> None:
     """Of what pip installed."""
     _take_of_qt(packages / "PySide6")
-    _take_of_amazon(packages / "botocore" / "data")
-    _leave_out(packages, PACKAGES)
+    prune_amazon(packages / "botocore" / "data")
+    prune_table(packages, PACKAGES)
     for folder in sorted(packages.rglob("*"), reverse=True):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
@@ -98,7 +99,7 @@ def prune_packages(packages: Path) -> None:
 
 def prune_standard_library(folder: Path) -> None:
     """Of the interpreter's own library."""
-    _leave_out(folder, STANDARD_LIBRARY)
+    prune_table(folder, STANDARD_LIBRARY)
     for cache in list(folder.rglob("__pycache__")):
         shutil.rmtree(cache)
 
@@ -121,7 +122,8 @@ def _recorded(packages: Path, name: str, record: Path) -> str:
     return f"{quoted},sha256={digest},{len(content)}"
 
 
-def _leave_out(folder: Path, table: Iterable[tuple[str, str]]) -> None:
+def prune_table(folder: Path, table: Iterable[tuple[str, str]]) -> None:
+    """Remove what the patterns of a table name."""
     for pattern, _reason in table:
         found = folder.rglob(pattern[2:]) if pattern.startswith("*/") else folder.glob(pattern)
         if pattern.startswith("*."):
@@ -148,7 +150,8 @@ def _take_of_qt(folder: Path) -> None:
             path.unlink()
 
 
-def _take_of_amazon(folder: Path) -> None:
+def prune_amazon(folder: Path) -> None:
+    """Of Amazon's descriptions those that are used."""
     kept = {path for pattern in AWS_SERVICES for path in folder.glob(pattern)}
     for path in folder.iterdir():
         if path.is_dir() and path not in kept:

@@ -30,7 +30,7 @@ def _read(code: Path, prefix: Path | None = None, **environment: str) -> Install
 
 
 @pytest.mark.spec("R-PKG-1")
-@pytest.mark.parametrize("kind", ["wheel", "folder", "deb", "rpm", "appimage", "flatpak"])
+@pytest.mark.parametrize("kind", ["wheel", "folder", "deb", "rpm", "appimage", "flatpak", "windows", "macos"])
 def test_a_package_says_its_kind_its_commit_and_when_that_was_made(tmp_path: Path, kind: str) -> None:
     code = _place(tmp_path, {"format": 1, "kind": kind, "commit": COMMIT, "built": BUILT})
     found = _read(code)
@@ -55,6 +55,9 @@ def test_each_kind_says_what_starts_it_again_after_an_update(tmp_path: Path) -> 
     assert of("deb") == of("rpm") == ("/usr/bin/assent",)
     assert of("appimage", APPIMAGE=str(image)) == (str(image),)
     assert of("flatpak", FLATPAK_ID="org.example.App") == ("flatpak", "run", "org.example.App")
+    inside = tmp_path / "windows" / "versions" / "0.1.0"
+    assert of("windows") == (str(inside / "pythonw.exe"), "-I", "-m", "desktop")
+    assert of("macos") == (str(tmp_path / "macos" / "versions" / "0.1.0" / "MacOS" / "assent"),)
     assert of("wheel") == ()
 
 

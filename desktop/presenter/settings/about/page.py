@@ -29,6 +29,8 @@ KINDS = {
     "rpm": "RPM package",
     "appimage": "AppImage",
     "flatpak": "Flatpak",
+    "windows": "Windows installer",
+    "macos": "Mac app",
     "unknown": "Not known",
 }
 INSTALLERS = {
