@@ -75,6 +75,20 @@ def test_every_import_of_our_code_is_tried_also_one_by_name(imported: set[str]) 
     assert not [name for name in own if name.endswith(("__main__", "__init__"))]
 
 
+def test_what_is_tried_of_ours_is_only_what_this_system_can_import() -> None:
+    picky = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in (ROOT / "desktop").rglob("*.py")
+        if "raise ImportError(" in path.read_text("utf-8")
+    }
+    tried = sorted(picky & our_own(ROOT / "desktop"))
+    assert "desktop.systems.linux.places" in tried
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {', '.join(tried)}"], cwd=ROOT, capture_output=True, text=True, timeout=WAIT_S
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_every_process_of_ours_is_started_from_a_finished_folder() -> None:
     workers = ROOT / "desktop" / "workers"
     scripts = {path.parent.name for path in workers.glob("*/__main__.py")}

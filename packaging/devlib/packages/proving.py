@@ -4,6 +4,7 @@ broken, and the window is painted."""
 import ast
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ from .folder import Version
 
 PROBE = Path(__file__).with_name("probe.py")
 TIMEOUT_S = 300
+OTHER_SYSTEMS = re.compile(r"desktop\.systems\.(windows|macos)(\..+)?|desktop\.app\.loop\.descriptors_windows")
+"""Modules that no Linux can import, and that say so."""
 _LAZY = ("import_module", "lazy_module")
 
 
@@ -65,9 +68,10 @@ def imported_by(code: Path) -> set[str]:
 
 
 def our_own(code: Path) -> set[str]:
-    """Every module of ours but those that are started."""
+    """Every module of ours but those that are started, and those of other systems."""
     modules = (path.relative_to(code.parent).with_suffix("") for path in code.rglob("*.py"))
-    return {".".join(path.parts).removesuffix(".__init__") for path in modules if path.name != "__main__"}
+    names = {".".join(path.parts).removesuffix(".__init__") for path in modules if path.name != "__main__"}
+    return {name for name in names if not OTHER_SYSTEMS.fullmatch(name)}
 
 
 def _names(tree: ast.AST) -> Iterator[str]:
