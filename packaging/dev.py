@@ -71,6 +71,8 @@ def _parser() -> argparse.ArgumentParser:
     trial = _command(commands, "try", try_command, "use packages in bare Debian trees, as a stranger would; as root")
     trial.add_argument("folder", type=Path, metavar="DIR", help="the packages")
     trial.add_argument("--store", type=Path, metavar="DIR", default=Path("/var/tmp/assent-trials"), help="of the trees")
+    wheels = _command(commands, "wheels", wheels_command, "which wheels of the lock there are for Windows and macOS")
+    wheels.add_argument("pythons", nargs="*", metavar="PYTHON", help="as 3.12; without, each that is supported")
     _command(commands, "rights", rights, "write what this version may do, worked out from the code")
     publishing = _command(
         commands, "publish", publish, "sign packages, and make or renew what updates are looked for in"
@@ -154,6 +156,12 @@ def try_command(options: argparse.Namespace) -> int:
     """Installs, starts, upgrades and removes packages as a stranger would, and says how it went."""
     setup(options)
     return run_trials(options.folder.resolve(), options.store.resolve(), options.rest)
+
+
+def wheels_command(options: argparse.Namespace) -> int:
+    """Asks the package index; 1 where the lock lacks the hash of a wheel that would be taken."""
+    setup(options)
+    return run_module("wheels", *options.pythons)
 
 
 def rights(options: argparse.Namespace) -> int:

@@ -1,1 +1,1 @@
-"""Whether the lock can be installed on every system: wheels are resolved, unpacked and imported as far as can be."""
+"""Which wheels of the lock there are for other systems and Pythons: asked of the package index, without downloading."""
