@@ -1,7 +1,7 @@
 """Processes on Windows: there are no signals, so that what ends a process ends what it started by its tree.
 
-``taskkill /T`` goes by parents: what a process started and left behind is not found any more. A job object holds those,
-too; it is a part of the wall that is not switched on yet (``desktop/safety/confinement/windows``).
+``taskkill /T`` goes by parents: what a process started and left behind is not found any more. A job object would hold
+those, too; there is none yet, and nothing else that confines on Windows.
 """
 
 from __future__ import annotations

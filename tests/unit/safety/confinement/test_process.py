@@ -91,19 +91,19 @@ async def test_over_time_everything_ends_and_partial_output_stays(tmp_path: Path
 @pytest.mark.parametrize(
     "command",
     [
-        "setsid sleep 4201 & sleep 4202",
-        "(setsid sh -c 'setsid sleep 4203 & setsid sleep 4204' &) ; sleep 4205",
-        "trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep 4206' & sleep 4207",
-        "nohup sleep 4208 >/dev/null 2>&1 & disown; sleep 4209",
+        "setsid sleep 94201 & sleep 94202",
+        "(setsid sh -c 'setsid sleep 94203 & setsid sleep 94204' &) ; sleep 94205",
+        "trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep 94206' & sleep 94207",
+        "nohup sleep 94208 >/dev/null 2>&1 & disown; sleep 94209",
         "python3 -c 'import os,time\nif os.fork()==0:\n os.setsid()\n"
-        " if os.fork()==0:\n  time.sleep(4210)\n os._exit(0)\ntime.sleep(4211)'",
+        " if os.fork()==0:\n  time.sleep(94210)\n os._exit(0)\ntime.sleep(94211)'",
     ],
 )
 async def test_grandchildren_that_try_to_get_away_end_too(tmp_path: Path, command: str) -> None:
     outcome = await run(command, tmp_path, timeout_s=1)
     assert outcome.ended == "timeout"
-    assert await gone("sleep 42")
-    assert await gone("time.sleep(42")
+    assert await gone("sleep 942")
+    assert await gone("time.sleep(942")
 
 
 @pytest.mark.spec("R-TMO-2")
