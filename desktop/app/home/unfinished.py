@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from desktop.files.private import remove_unfinished
+from desktop.files.temporary import remove_left_behind
 from desktop.services.definitions.book import AgentFolder
 from desktop.skills.catalogue.roots import SearchRoot
 
@@ -30,5 +31,6 @@ def sweep_of(home: Path, skills: Iterable[SearchRoot], agents: Iterable[AgentFol
             remove_unfinished(folder, before(folder))
         for folder in deep:
             remove_unfinished(folder, before(folder), below=True)
+        remove_left_behind()
 
     return sweep

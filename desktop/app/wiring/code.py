@@ -6,13 +6,13 @@ Its code is imported when the first piece of code is to be run.
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.code import CodeEngine, CodeSession
 from desktop.domain.loading.lazy import lazy_module, load
 from desktop.domain.skills import SkillDef
+from desktop.files.temporary import TemporaryFolder
 from desktop.services.skills.world import SkillWorld
 from desktop.skills.resolution.fabric import SkillFabric
 
@@ -36,7 +36,7 @@ class CodeSandbox:
     Implements ``domain.code.CodeEngine``."""
 
     def __init__(self) -> None:
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: TemporaryFolder | None = None
         self._engine: CodeEngine | None = None
 
     @property
@@ -61,15 +61,15 @@ class CodeSandbox:
     def _spec(self) -> WorkerSpec:
         """What a worker is started with, in an empty folder. Blocks."""
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="assent-code-")
-        return js_code_process.WorkerSpec(self._folder.name, *confinement_shut_in.code_sandbox_profile())
+            self._folder = TemporaryFolder("code")
+        return js_code_process.WorkerSpec(self._folder.path, *confinement_shut_in.code_sandbox_profile())
 
     async def close(self) -> None:
         """End the workers and remove the folder."""
         if self._engine is not None:
             await self._engine.close()
         if self._folder is not None:
-            await asyncio.to_thread(self._folder.cleanup)
+            await asyncio.to_thread(self._folder.close)
 
 
 class _LazyWorker:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from desktop.domain.safety import ProcessSpec
+from desktop.files.temporary import TemporaryFolder
 from desktop.safety.confinement.profile import SandboxProfile
 
 _PROBE_TIMEOUT_S = 10.0
@@ -19,8 +19,8 @@ def refuses_outside(
 ) -> bool:
     """Prove that a kind of confinement works: a command inside may write in its folder, and can neither write beside it
     nor read what is hidden."""
-    with tempfile.TemporaryDirectory(prefix="assent-probe-") as name:
-        top = Path(os.path.realpath(name))
+    with TemporaryFolder("probe") as made:
+        top = Path(made.path)
         inside, outside, hidden = (
             top / "inside",
             top / "outside",

@@ -7,10 +7,8 @@ not visible; the network is off unless the settings allow it. Approving a call n
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -20,6 +18,7 @@ from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.files.copied_folders import LaidCopy
 from desktop.domain.files.work_place import NOWHERE, WorkPlace
 from desktop.domain.safety import Access, Confinement, ConfinementKind, ConfinementReport, ProcessSpec, SettingsProvider
+from desktop.files.temporary import TemporaryFolder
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement import reports
@@ -76,7 +75,7 @@ class SystemConfinement:
         self._lock = threading.Lock()
         self._walls = walls_here()
         self._report: ConfinementReport | None = None
-        self._folders: dict[str, tempfile.TemporaryDirectory[str]] = {}
+        self._folders: dict[str, TemporaryFolder] = {}
 
     def probe(self) -> ConfinementReport:
         """Find the first kind that really refuses a write outside; the answer is kept."""
@@ -181,8 +180,7 @@ class SystemConfinement:
                 if walls.close():
                     self._report = None
             for folder in self._folders.values():
-                with contextlib.suppress(OSError):
-                    folder.cleanup()
+                folder.close()
             self._folders.clear()
 
     def _folder(self, use: str) -> str:
@@ -192,8 +190,8 @@ class SystemConfinement:
 
     def _folder_made(self, use: str) -> str:
         if use not in self._folders:
-            self._folders[use] = tempfile.TemporaryDirectory(prefix=f"assent-{use}-")
-        return os.path.realpath(self._folders[use].name)
+            self._folders[use] = TemporaryFolder(use)
+        return self._folders[use].path
 
 
 class ConfinementWithin:

@@ -26,6 +26,7 @@ from desktop.domain.files.changes import FileChange
 from desktop.domain.files.copied_folders import CopyKind, CopyLayer
 from desktop.domain.files.outcomes import ChangeSides, CommandTraces, NoCopy, OutcomeReading
 from desktop.domain.files.work_place import NOWHERE, WorkPlace
+from desktop.files.temporary import TemporaryFolder
 from desktop.safety.boundary.autorun_places import is_data_of_git
 from desktop.safety.boundary.mounts import Mounts
 from desktop.safety.boundary.paths import is_within
@@ -142,8 +143,8 @@ class Copies:
 
     def _try(self, kind: CopyKind) -> str:
         """A command that changes, deletes and replaces must leave the real folder alone and be read rightly."""
-        with tempfile.TemporaryDirectory(prefix="assent-probe-") as name:
-            real = os.path.join(os.path.realpath(name), "real")
+        with TemporaryFolder("probe") as probe:
+            real = os.path.join(probe.path, "real")
             os.makedirs(os.path.join(real, "old", "inner"))
             for path in ("a", "b", os.path.join("old", "c")):
                 with open(os.path.join(real, path), "w") as file:

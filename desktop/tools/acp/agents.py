@@ -8,8 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,6 +17,7 @@ from desktop.domain.errors import ConfigurationError, KnownError, NotFound, Tool
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, ProcessSpec
+from desktop.files.temporary import TemporaryFolder
 from desktop.tools.acp.finding import UNREAD, Program, changed_since, found_on, program_of, read_registry, search_path
 from desktop.tools.acp.known import KNOWN, AcpAgent
 from desktop.tools.acp.services import AcpServices
@@ -56,7 +55,7 @@ class Launch:
     """The command with its sandbox, its environment, its folder."""
     sentence: str
     """What confines it, for a person."""
-    door: str
+    door: TemporaryFolder
     """The folder in which it reaches our tools; whoever started it removes it."""
     bounds: tuple[Any, ...]
     """What of the settings it is bound by."""
@@ -256,8 +255,8 @@ class AcpAgents:
         place = services.policy.within(at).explain(start, Access.LIST)
         if not place.allowed:
             raise ToolFailure(place.sentence, code="denied.boundary")
-        door = os.path.realpath(tempfile.mkdtemp(prefix="assent-acp-"))
-        own = [door, *(self._own_folders(row.agent) if terms.folders else ())]
+        door = TemporaryFolder("acp")
+        own = [door.path, *(self._own_folders(row.agent) if terms.folders else ())]
         try:
             spec = services.confinement.within(at).wrap(
                 ProcessSpec((program.path, *row.agent.args), place.resolved, environment),
@@ -269,11 +268,11 @@ class AcpAgents:
             )
             report = services.confinement.probe()
         except BaseException:
-            shutil.rmtree(door, ignore_errors=True)
+            door.close()
             raise
         spec = services.hold(spec)
         params = {"argv": list(spec.argv), "cwd": spec.cwd, "env": dict(spec.env), "folder": place.resolved}
-        return Launch({**params, "door": door}, report.sentence, door, bounds, report.kind != "none")
+        return Launch({**params, "door": door.path}, report.sentence, door, bounds, report.kind != "none")
 
     def _own_folders(self, agent: AcpAgent) -> Sequence[str]:
         """Where it keeps what is its own; folders are made, because nothing can be let in that is not there."""

@@ -12,7 +12,6 @@ import hashlib
 import json
 import logging
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -113,7 +112,7 @@ class AcpSession:
             self.gone = self.gone or error
             self.agents.failed(self.row.agent.name, "" if self.state.ready else error.advice)
             self._ready.set()
-            shutil.rmtree(self.launch.door, ignore_errors=True)
+            self.launch.door.close()
             if self._turn is not None:
                 await self._turn.put(Gone(self.gone))
             self._changed()
@@ -187,7 +186,7 @@ class AcpSession:
             stream.cancel()
         if task is not None and task is not asyncio.current_task():
             await asyncio.wait([task])
-        await asyncio.to_thread(shutil.rmtree, self.launch.door, True)
+        await asyncio.to_thread(self.launch.door.close)
 
     # -- a turn -------------------------------------------------------------------------------------------------------
 
@@ -385,7 +384,7 @@ class AcpSessions:
         """Whether it was started as it would be now."""
         same = (session.row.agent, session.row.terms) == (row.agent, row.terms)
         bound = session.launch.bounds == self.agents.bounds(grants=grants, project=project)
-        return session.gone is None and same and bound and os.path.isdir(session.launch.door)
+        return session.gone is None and same and bound and os.path.isdir(session.launch.door.path)
 
     def recheck(self) -> None:
         """What agents may do has changed: one that was started under other terms, or inside other folders, is ended,
@@ -414,7 +413,7 @@ class AcpSessions:
         """End all of them, and the ACP host."""
         await self.agents.services.child.stop()
         for session in list(self._open.values()):
-            shutil.rmtree(session.launch.door, ignore_errors=True)
+            session.launch.door.close()
         self._open.clear()
 
 

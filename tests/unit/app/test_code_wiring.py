@@ -44,10 +44,10 @@ async def test_a_javascript_skill_of_ones_own_runs_in_the_app(tmp_path: Path) ->
         pid = (await ready).pid
         folder = services.code._folder
         assert folder is not None
-        assert Path(folder.name).is_dir()
+        assert Path(folder.path).is_dir()
     finally:
         await services.stop_children()
         await services.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    assert not Path(folder.name).exists()
+    assert not Path(folder.path).exists()

@@ -1,11 +1,14 @@
 """What an earlier process left half written is taken away, and what this one is writing is not."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 from desktop.app.home.unfinished import sweep_of
 from desktop.files.private import write_whole
+from desktop.files.temporary import FRESH_S, PREFIX
 
 
 def test_a_file_that_is_begun_within_the_same_tick_of_the_clock_is_left_alone(tmp_path: Path) -> None:
@@ -20,3 +23,19 @@ def test_a_file_that_is_begun_within_the_same_tick_of_the_clock_is_left_alone(tm
     os.utime(new, (tick, tick))
     sweep()
     assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_a_temporary_folder_that_a_killed_process_left_goes_with_the_next_start(tmp_path: Path) -> None:
+    temporary, home = tmp_path / "temporary", tmp_path / "home"
+    temporary.mkdir()
+    home.mkdir()
+    left, fresh = temporary / f"{PREFIX}commands-left", temporary / f"{PREFIX}commands-fresh"
+    for folder in (left, fresh):
+        folder.mkdir()
+    os.utime(left, (time.time() - 2 * FRESH_S,) * 2)
+    script = (
+        "import pathlib, sys; from desktop.app.home.unfinished import sweep_of; "
+        "sweep_of(pathlib.Path(sys.argv[1]), (), ())()"
+    )
+    subprocess.run([sys.executable, "-c", script, str(home)], env={**os.environ, "TMPDIR": str(temporary)}, check=True)
+    assert (left.exists(), fresh.exists()) == (False, True)
