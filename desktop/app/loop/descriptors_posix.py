@@ -4,7 +4,7 @@ any."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 import os
 import sys
 from asyncio import unix_events
@@ -17,7 +17,7 @@ from desktop.app.loop.readiness import READ, WRITE, WatchTable
 
 PIDFD = sys.platform == "linux" and sys.version_info < (3, 12) and hasattr(os, "pidfd_open")
 """From 3.12 on asyncio watches children through pidfds itself; before, it spends a thread on each."""
-
+logger = logging.getLogger(__name__)
 
 if sys.platform == "win32":
     raise ImportError("Windows has no descriptors that could be watched")
@@ -74,10 +74,11 @@ class PosixDescriptors(qasync.QEventLoop):  # type: ignore[misc]
         def ended() -> None:
             self._remove_reader(pidfd)
             os.close(pidfd)
-            status = None
-            with contextlib.suppress(ChildProcessError):  # someone else has waited for it: its status is lost
-                status = os.waitpid(pid, 0)[1]
-            returncode = 255 if status is None else os.waitstatus_to_exitcode(status)
+            try:
+                returncode = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            except ChildProcessError:
+                returncode = 255
+                logger.warning("child process %d was waited for by someone else: will report returncode 255", pid)
             # One round later, so that what the pipes still hold is read first (as asyncio's own watchers do).
             self.call_soon(self.call_soon, transport._process_exited, returncode)
 

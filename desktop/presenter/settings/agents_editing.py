@@ -147,8 +147,9 @@ class AgentsViewModel(YamlFileViewModel):
         return self._draft is not None
 
     def leave_field(self, path: str) -> None:
-        """The person left a field: from now on it counts that nothing stands in it."""
-        if self.fields.leave(path):
+        """The person left a field: from now on it counts that nothing stands in it. What is on its way into the text is
+        told once it is there: until then the form would fall back to what stood there before."""
+        if self.fields.leave(path) and not self._coming:
             self.checked.emit()
 
     def save(self, *, over: bool = False) -> None:
@@ -216,20 +217,27 @@ class AgentsViewModel(YamlFileViewModel):
         self._spawn(self._set_field(tuple(path), REMOVE if gone else value), "change an agent")
 
     async def _set_field(self, path: tuple[str, ...], value: Any) -> None:
+        """The text is looked through when the last of the fields on their way has come."""
         async with self._writing:
-            before = self._text
             try:
-                text, name = await self._with_field(before, path, value)
+                await self._write_field(path, value)
             finally:
-                self._coming -= 1
-            if before == self._text and text != before:
-                self._draft = name or self._draft
-                self._text = text
-                self.type_on([field for field in self._typed if field[0] != path])
-                self._kept_or_dropped()
-                self.replaced.emit()
-                self._check_now()
+                if not self._coming:
+                    self._check_now()
             self.dirty_changed.emit(self.dirty)
+
+    async def _write_field(self, path: tuple[str, ...], value: Any) -> None:
+        before = self._text
+        try:
+            text, name = await self._with_field(before, path, value)
+        finally:
+            self._coming -= 1
+        if before == self._text and text != before:
+            self._draft = name or self._draft
+            self._text = text
+            self.type_on([field for field in self._typed if field[0] != path])
+            self._kept_or_dropped()
+            self.replaced.emit()
 
     async def _with_field(self, text: str, path: tuple[str, ...], value: Any) -> tuple[str, str]:
         """The text with one field changed, and what its agent is called by that, or ""."""

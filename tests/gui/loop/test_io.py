@@ -200,6 +200,7 @@ async def test_a_program_that_does_not_exist_is_an_error_and_leaves_nothing() ->
     assert watched() == before
 
 
+@pytest.mark.expects_log("will report returncode 255")  # asyncio says so from Python 3.12 on, and we before
 async def test_a_child_reaped_by_someone_else_still_ends_its_wait() -> None:
     child = await asyncio.create_subprocess_exec("sh", "-c", "exec sleep 60")
     os.kill(child.pid, signal.SIGKILL)  # no turn of the loop before it is reaped here: the loop would be first

@@ -330,6 +330,31 @@ async def test_a_prompt_is_written_in_place_and_saved_by_key(shown: Shown) -> No
     shown.shoot("written")
 
 
+async def test_a_prompt_that_was_just_left_stands_there_while_it_is_on_its_way_into_the_text(shown: Shown) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    side = shown.page.editor.form.sides[0]
+    side.choice.way._group.button(1).click()
+    await shown.rest()
+    QTest.keyClicks(side.choice.area, "You count owls.")
+    side.lines["allowedTools"].setFocus()
+    assert shown.agents.fields.values["sideA"]["promptText"] == "", "the text is not read again yet"
+    assert side.choice.text == "You count owls."
+    await shown.rest()
+    assert shown.agents.fields.values["sideA"]["promptText"] == "You count owls.\n"
+
+
+async def test_an_empty_prompt_that_was_left_is_marked_also_while_another_field_is_written(shown: Shown) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    side = shown.page.editor.form.sides[0]
+    side.choice.way._group.button(1).click()
+    await shown.rest()
+    assert "promptText must say" not in shown.words
+    shown.agents.set_field(("name",), "night_watch_agent")  # as it stands there, so nothing changes
+    side.lines["allowedTools"].setFocus()
+    await shown.rest()
+    assert "promptText must say what this side is and does" in shown.words
+
+
 @pytest.mark.spec("R-DEF-16")
 async def test_switching_the_kind_of_prompt_keeps_what_was_written_and_discarding_brings_the_file_back(
     shown: Shown,
