@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from trials.beside import BESIDE
 from trials.course import COURSE, Bench, Row, Trial
 from trials.desktop import running_desktop
 from trials.kinds import DOWNLOADS, KINDS, Installed, Kind, install, tools_of
 from trials.odd import ODD
+from trials.power import POWER
 from trials.trees import TrialFailed, base_tree, copied
 from trials.versions import VERSIONS
 
@@ -26,13 +28,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--mirror", default="")
     parser.add_argument("--older", type=Path, metavar="DIR", help="packages of an earlier version, to go back to")
     parser.add_argument("--odd", action="store_true", help="odd machines and homes, too")
+    parser.add_argument(
+        "--trial", action="append", default=[], metavar="NAME", help="this trial alone; may be repeated"
+    )
     parser.add_argument("kinds", nargs="*")
     options = parser.parse_intermixed_args(arguments)
     rows: list[Row] = []
     for suite in options.suite or ["bookworm", "trixie"]:
         for kind in KINDS:
-            package = kind.package(options.packages)
-            if (options.kinds and kind.name not in options.kinds) or package is None:
+            if options.kinds and kind.name not in options.kinds:
+                continue
+            package = kind.package(options.packages, options.store)
+            if package is None:
                 continue
             rows += tried(kind, suite, package, options)
             if options.json:
@@ -59,18 +66,24 @@ def tried(kind: Kind, suite: str, package: Path, options: Any) -> Iterable[Row]:
             return [row]
         row.well, row.figures = True, dict(installed.figures)
         say(row, str(row.figures))
-        bench = Bench(installed, desktop, out, _older(installed, options.older))
-        trials = [*COURSE[:-1], *(VERSIONS if bench.older else []), *(ODD if options.odd else [])]
-        return [
-            row,
-            *(one(trial, bench, suite) for trial in [*trials, COURSE[-1]]),
-        ]  # the last takes it off the machine
+        bench = Bench(installed, desktop, out, _older(installed, options.older, options.store))
+        return [row, *(one(trial, bench, suite) for trial in chosen(bench, options.odd, options.trial))]
 
 
-def _older(installed: Installed, folder: Path | None) -> str:
+def chosen(bench: Bench, odd: bool, names: Sequence[str]) -> list[Trial]:
+    """What is tried, in this order; the last takes it off the machine."""
+    trials = [*COURSE[:-1], *(VERSIONS if bench.older else [])]
+    trials += [*ODD, *(BESIDE + POWER if bench.older else [])] if odd or names else []
+    trials.append(COURSE[-1])
+    return [trial for trial in trials if not names or trial.__name__ in names]
+
+
+def _older(installed: Installed, folder: Path | None, store: Path) -> str:
     """The package of an earlier version in the tree; nothing where there is none of this kind."""
-    package = installed.kind.package(folder) if folder is not None else None
-    if package is None or installed.kind.fetches:
+    if folder is None or installed.kind.fetches:
+        return ""
+    package = installed.kind.package(folder, store)
+    if package is None:
         return ""
     installed.tree.give(package, f"{DOWNLOADS}/{package.name}")
     return f"{DOWNLOADS}/{package.name}"

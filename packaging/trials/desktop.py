@@ -52,13 +52,13 @@ def needed(program: str) -> str:
 
 
 @contextlib.contextmanager
-def running_desktop(*, bus: bool = True, keyring: bool = False, size: str = SIZE) -> Iterator[Desktop]:
-    """A session: a screen always, a bus with accessibility, a keyring that is unlocked."""
+def running_desktop(*, bus: bool = True, keyring: bool = False, gl: bool = True, size: str = SIZE) -> Iterator[Desktop]:
+    """A session: a screen always, one that draws OpenGL, a bus with accessibility, a keyring that is unlocked."""
     with contextlib.ExitStack() as stack:
         runtime = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assent-session-")))
         runtime.chmod(0o700)
         os.chown(runtime, NUMBER, NUMBER)
-        display = stack.enter_context(_x_server(size))
+        display = stack.enter_context(_x_server(size, gl))
         desktop = Desktop({"DISPLAY": display, "XDG_RUNTIME_DIR": str(runtime)}, [runtime])
         desktop.shared.append(Path(f"/tmp/.X11-unix/X{display[1:]}"))
         if bus:
@@ -97,9 +97,10 @@ def _process(
 
 
 @contextlib.contextmanager
-def _x_server(size: str) -> Iterator[str]:
+def _x_server(size: str, gl: bool) -> Iterator[str]:
     read, write = os.pipe()
     command = [needed("Xvfb"), "-displayfd", str(write), "-screen", "0", size, "-noreset", "-nolisten", "tcp"]
+    command += [] if gl else ["-extension", "GLX"]
     with _process(command, {}, fds=[write]):
         os.close(write)
         with os.fdopen(read) as pipe:

@@ -12,6 +12,9 @@ from typing import Any
 
 from trials.trees import HOME, Tree, TrialFailed
 
+ROOT = Path(__file__).resolve().parents[2]
+BUNDLE = "assent.bundle"
+"""What the checkout is cloned from."""
 DOWNLOADS = "/home/stranger/Downloads"
 NEEDS = re.compile(r"(?:sudo )?(apt(?:-get)? install [^\n`]+)")
 """The command that the app names where a library is missing."""
@@ -20,8 +23,8 @@ NEEDS = re.compile(r"(?:sudo )?(apt(?:-get)? install [^\n`]+)")
 @dataclass(frozen=True)
 class Kind:
     """``files``: what it is called among the packages; ``before``: Debian's packages that a person needs for it.
-    ``install``, ``remove`` and ``replace`` (by another version; "": as it is installed) are shell scripts in which FILE
-    is the package; ``start`` is the command."""
+    ``install``, ``remove``, ``replace`` (by another version; "": as it is installed) and ``forget`` (what a first start
+    has fetched; "": it fetches nothing) are shell scripts in which FILE is the package; ``start`` is the command."""
 
     name: str
     files: str
@@ -29,22 +32,41 @@ class Kind:
     start: Sequence[str]
     remove: str
     replace: str = ""
+    forget: str = ""
     before: Sequence[str] = ()
     as_root: bool = False
     tools: Sequence[str] = ()
     values: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def fetches(self) -> bool:
-        """Nothing is installed: its start fetches what it needs, and keeps it for the next one."""
-        return self.install == "true"
+    def environment(self) -> dict[str, str]:
+        """Of its values those that are the program's own."""
+        return {name: value for name, value in self.values.items() if name.isupper()}
 
-    def package(self, folder: Path) -> Path | None:
-        """The newest package of this kind in the folder."""
+    @property
+    def fetches(self) -> bool:
+        """Its first start fetches what it needs, and keeps it for the next one."""
+        return bool(self.forget)
+
+    def package(self, folder: Path, store: Path) -> Path | None:
+        """The newest package of this kind in the folder. That of the checkout is made, of what is committed here."""
+        if self.files == BUNDLE:
+            command = ["git", "bundle", "create", "--quiet", str(store / BUNDLE), "HEAD"]
+            subprocess.run(command, cwd=ROOT, check=True)
+            return store / BUNDLE
         return max(folder.glob(self.files), key=lambda path: path.stat().st_mtime_ns, default=None)
 
 
 KINDS = [
+    Kind(
+        "checkout",
+        BUNDLE,
+        "git clone --quiet FILE ~/assent",
+        ("python3", f"{HOME}/assent/packaging/dev.py", "run"),
+        "rm -rf ~/assent",
+        forget="rm -rf ~/assent/.venv ~/.cache",
+        before=["git", "python3-venv"],
+    ),
     Kind(
         "wheel",
         "assent-*.whl",
@@ -69,6 +91,7 @@ KINDS = [
         "true",
         ("pipx", "run", "--spec", "FILE", "assent"),
         "rm -rf ~/.cache",
+        forget="rm -rf ~/.cache",
         before=["pipx"],
     ),
     Kind(
@@ -87,6 +110,7 @@ KINDS = [
         "true",
         ("uvx", "--from", "FILE", "assent"),
         "rm -rf ~/.cache",
+        forget="rm -rf ~/.cache",
         before=["python3"],
         tools=["uv", "uvx"],
     ),
@@ -123,6 +147,15 @@ KINDS = [
         "mkdir -p ~/Applications && cp --remove-destination FILE ~/Applications/Assent.AppImage && chmod +x ~/App*/*",
         (f"{HOME}/Applications/Assent.AppImage",),
         "rm ~/Applications/Assent.AppImage",
+        before=["fuse3"],
+        values={"setuid": True},
+    ),
+    Kind(
+        "appimage extracted",
+        "[Aa]ssent-*.AppImage",
+        "mkdir -p ~/Applications && cp --remove-destination FILE ~/Applications/Assent.AppImage && chmod +x ~/App*/*",
+        (f"{HOME}/Applications/Assent.AppImage",),
+        "rm ~/Applications/Assent.AppImage",
         values={"APPIMAGE_EXTRACT_AND_RUN": "1"},
     ),
 ]
@@ -142,10 +175,13 @@ class Installed:
         """How it is started."""
         return [self.file if word == "FILE" else word for word in self.kind.start]
 
+    def filled(self, text: str, file: str = "") -> str:
+        """A script with the package in it."""
+        return text.replace("FILE", shlex.quote(file or self.file))
+
     def script(self, text: str, file: str = "") -> None:
         """One of the kind's scripts, by whoever may."""
-        words = ["sh", "-ec", text.replace("FILE", shlex.quote(file or self.file))]
-        self.tree.run(words, root=self.kind.as_root, **self.kind.values)
+        self.tree.run(["sh", "-ec", self.filled(text, file)], root=self.kind.as_root, **self.kind.values)
 
     def replace(self, file: str) -> None:
         """Another version takes its place, by its package."""
@@ -177,7 +213,7 @@ def install(kind: Kind, tree: Tree, package: Path, tools: Path, said: Callable[[
     installed.figures["libraries"] = " ".join(_libraries(installed, said))
     if kind.fetches:
         installed.figures["fetched MB"] = round(used_mb(tree.home))
-        installed.remove()  # so that the first start fetches it again
+        installed.script(kind.forget)  # the first start is measured with it
     return installed
 
 

@@ -14,11 +14,12 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from trials.course import FIRST_START_S, START_S, Bench, Trial, contents, first_answer
-from trials.desktop import needed, running_desktop, wait_until
+from trials.desktop import Desktop, needed, running_desktop, wait_until
 from trials.person import Started
 from trials.trees import HOME, NUMBER, TrialFailed, own
 
@@ -57,11 +58,25 @@ def keyring(bench: Bench) -> Mapping[str, Any]:
 def no_screen(bench: Bench) -> Mapping[str, Any]:
     """No screen: a sentence and 2; what needs none works."""
     done = _run(bench, DISPLAY="", XDG_RUNTIME_DIR="", **NO_BUS)
-    said = _in_words(done.stdout, done.returncode)
+    said = in_words(done.stdout, done.returncode)
     answered = _run(bench, "--version", DISPLAY="", XDG_RUNTIME_DIR="", **NO_BUS)
     if answered.returncode:
         raise TrialFailed(f"--version: {answered.stdout}")
     return {"says": said}
+
+
+def no_gpu(bench: Bench) -> Mapping[str, Any]:
+    """A screen that draws no OpenGL, and no graphics card: the window needs neither."""
+    _fresh(bench)
+    with running_desktop(gl=False) as desktop:
+        plain = on(bench, desktop)
+        with plain.app("no-gpu") as app:
+            app.painted(START_S)
+            app.click("Start the demo", "push button")
+            app.read("script that plays a model")
+            said = app.said
+            plain.ended(app)
+    return {"says": said.strip()}
 
 
 def no_fonts(bench: Bench) -> Mapping[str, Any]:
@@ -204,8 +219,8 @@ def twice(bench: Bench) -> Mapping[str, Any]:
     with bench.app("twice") as app:
         app.painted(START_S)
         app.find("Start the demo", "push button")
-        done = _shared_run(bench, app)
-        said = _in_words(done.stdout, done.returncode)
+        done = second_start(bench, app)
+        said = in_words(done.stdout, done.returncode)
         app.click("Start the demo", "push button")
         app.read("script that plays a model")  # by processes that start now, from files that are still there
         bench.ended(app)
@@ -216,6 +231,7 @@ ODD: list[Trial] = [
     no_bus,
     keyring,
     no_screen,
+    no_gpu,
     no_fonts,
     no_runtime_folders,
     read_only_home,
@@ -231,6 +247,12 @@ ODD: list[Trial] = [
 # -- what they share ------------------------------------------------------------------------------------------------
 
 
+def on(bench: Bench, desktop: Desktop) -> Bench:
+    """The same on another screen."""
+    tree = replace(bench.installed.tree, screen=desktop.environment, shared=desktop.shared)
+    return replace(bench, desktop=desktop, installed=replace(bench.installed, tree=tree))
+
+
 def _fresh(bench: Bench) -> None:
     """No home, as for a new user."""
     if bench.home.is_dir():
@@ -244,10 +266,10 @@ def _run(bench: Bench, *words: str, **options: Any) -> "subprocess.CompletedProc
     return installed.tree.tried([*installed.command, *words], limit_s=FIRST_START_S, **options)
 
 
-def _shared_run(bench: Bench, app: Started) -> "subprocess.CompletedProcess[str]":
+def second_start(bench: Bench, app: Started) -> "subprocess.CompletedProcess[str]":
     """A second start among the same processes: it looks for the first one by its number."""
     words = ["nsenter", "--target", str(app.inside()), "--pid", "--mount", "--root", f"--wdns={HOME}"]
-    values = {**bench.desktop.environment, **bench.installed.kind.values}
+    values = {**bench.desktop.environment, **bench.installed.kind.environment}
     session = [f"{name}={value}" for name, value in values.items()]
     words += ["setpriv", "--reuid", str(NUMBER), "--regid", str(NUMBER), "--init-groups"]
     words += ["env", "-i", f"HOME={HOME}", "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", *session]
@@ -256,7 +278,7 @@ def _shared_run(bench: Bench, app: Started) -> "subprocess.CompletedProcess[str]
     return subprocess.run(command, timeout=START_S, **pipes)
 
 
-def _in_words(said: str, code: int) -> str:
+def in_words(said: str, code: int) -> str:
     """What a refusal says. Raises TrialFailed for anything else."""
     if code != REFUSED or "Traceback" in said or not said.strip():
         raise TrialFailed(f"no refusal in words: {code}: {said[-1500:]}")
@@ -284,7 +306,7 @@ def _told(app: Started, word: str, *, end: bool = True) -> str:
     if end:
         app.key("Return")
         code = app.process.wait(START_S)
-        _in_words(app.said, code)
+        in_words(app.said, code)
     return said
 
 

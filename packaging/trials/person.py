@@ -12,6 +12,7 @@ from PIL import Image, ImageGrab
 
 from tests.harness.screen_reader import SHOWING, Node, Reader, accessibility_bus
 from trials.desktop import AS_USER, WAIT_S, Desktop, as_user, needed, wait_until
+from trials.entering import ENTRANCES
 from trials.trees import Tree, TrialFailed
 
 ROWS = 12
@@ -177,14 +178,14 @@ class Started:
     # -- what it costs ------------------------------------------------------------------------------------------------
 
     def inside(self) -> int:
-        """The app's process: the first below bubblewrap's two that is none of it."""
-        return next(pid for pid in _below(self.process.pid) if "bwrap" not in _cmdline(pid)[:40])
+        """The app's process: the first below those by which it came into the tree."""
+        return next(pid for pid in _below(self.process.pid) if not _cmdline(pid).startswith(ENTRANCES))
 
     def memory_mb(self) -> dict[str, float]:
         """Proportional memory of the app's process and of all of them, in MB."""
         each = {pid: _pss_mb(pid) for pid in _below(self.process.pid)}
         names = {pid: _cmdline(pid) for pid in each}
-        app = max((mb for pid, mb in each.items() if "bwrap" not in names[pid][:40]), default=0.0)
+        app = max((mb for pid, mb in each.items() if not names[pid].startswith(ENTRANCES)), default=0.0)
         return {"app": round(app, 1), "all": round(sum(each.values()), 1)}
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trials.entering import by_bubblewrap, by_unshare
+
 NAME, NUMBER = "stranger", 1000
 """The ordinary user in each tree, and outside of it."""
 HOME = Path("/home") / NAME
@@ -44,31 +46,35 @@ class Tree:
         return self.root / HOME.relative_to("/")
 
     def command(
-        self, words: Sequence[str], *, root: bool = False, network: bool = True, more: Sequence[str] = (), **values: str
+        self,
+        words: Sequence[str],
+        *,
+        root: bool = False,
+        network: bool = True,
+        setuid: bool = False,
+        more: Sequence[str] = (),
+        **values: str,
     ) -> list[str]:
-        """The command that runs ``words`` in the tree. ``more``: options of bubblewrap, such as further mounts;
-        ``values``: further environment. A value that is empty is taken away."""
-        inside = ["bwrap", "--bind", str(self.root), "/", "--proc", "/proc", "--dev", "/dev"]
-        inside += ["--perms", "1777", "--tmpfs", "/tmp"]
-        inside += ["--tmpfs", "/run", "--unshare-pid", "--die-with-parent", "--clearenv", "--cap-add", "ALL"]
-        inside += [] if network else ["--unshare-net"]
+        """The command that runs ``words`` in the tree. ``setuid``: for who starts programs that become root;
+        ``more``: further mounts, in bubblewrap's words; ``values``: further environment, one that is empty is taken
+        away."""
+        mounts = ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--tmpfs", "/run"]
         for place, inner in ((RESOLVER, RESOLVER), (TRUSTED, CERTIFICATES)):
-            inside += ["--ro-bind", str(place.resolve()), str(inner)] if place.exists() else []
+            mounts += ["--ro-bind", str(place.resolve()), str(inner)] if place.exists() else []
         for place in self.shared:
-            inside += ["--bind", str(place), str(place)]
+            mounts += ["--bind", str(place), str(place)]
         environment = {"PATH": PATH, "LANG": "C.UTF-8", "SSL_CERT_FILE": str(CERTIFICATES)}
         environment |= {"PIP_CERT": str(CERTIFICATES), "DEBIAN_FRONTEND": "noninteractive"}
         if root:
             environment |= {"HOME": "/root", "USER": "root"}
         else:
             environment |= {"HOME": str(HOME), "USER": NAME, **self.screen}
-        for name, value in {**environment, **values}.items():
-            inside += ["--setenv", name, value] if value else []
-        inside += [*more, "--chdir", "/root" if root else str(HOME), "--"]
-        if not root:
-            person = ("--reuid", str(NUMBER), "--regid", str(NUMBER), "--init-groups", "--inh-caps=-all")
-            inside += ["setpriv", *person, "--bounding-set=-all", "--"]
-        return inside + list(words)
+        given = {name: value for name, value in {**environment, **values}.items() if value}
+        person = ["--reuid", str(NUMBER), "--regid", str(NUMBER), "--init-groups", "--inh-caps=-all"]
+        bounds = [] if setuid else ["--bounding-set=-all"]
+        by = [] if root else ["setpriv", *person, *bounds, "--"]
+        enter = by_unshare if setuid else by_bubblewrap
+        return enter(str(self.root), [*mounts, *more], given, "/root" if root else str(HOME), [*by, *words], network)
 
     def run(self, words: Sequence[str], *, root: bool = False, limit_s: float = LONGEST_S, **options: Any) -> str:
         """What the command says. Raises TrialFailed when it fails."""
