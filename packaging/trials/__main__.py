@@ -11,6 +11,7 @@ from typing import Any
 from trials.beside import BESIDE
 from trials.course import COURSE, Bench, Row, Trial
 from trials.desktop import running_desktop
+from trials.integration import INTEGRATION
 from trials.kinds import DOWNLOADS, KINDS, Installed, Kind, install, tools_of
 from trials.odd import ODD
 from trials.power import POWER
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--mirror", default="")
     parser.add_argument("--older", type=Path, metavar="DIR", help="packages of an earlier version, to go back to")
     parser.add_argument("--odd", action="store_true", help="odd machines and homes, too")
+    parser.add_argument("--desktop", action="store_true", help="menu, links, manual, notifications, dialogs, too")
     parser.add_argument(
         "--trial", action="append", default=[], metavar="NAME", help="this trial alone; may be repeated"
     )
@@ -67,14 +69,15 @@ def tried(kind: Kind, suite: str, package: Path, options: Any) -> Iterable[Row]:
         row.well, row.figures = True, dict(installed.figures)
         say(row, str(row.figures))
         bench = Bench(installed, desktop, out, _older(installed, options.older, options.store))
-        return [row, *(one(trial, bench, suite) for trial in chosen(bench, options.odd, options.trial))]
+        return [row, *(one(trial, bench, suite) for trial in chosen(bench, options))]
 
 
-def chosen(bench: Bench, odd: bool, names: Sequence[str]) -> list[Trial]:
+def chosen(bench: Bench, options: Any) -> list[Trial]:
     """What is tried, in this order; the last takes it off the machine."""
+    names = options.trial
     trials = [*COURSE[:-1], *(VERSIONS if bench.older else [])]
-    trials += [*ODD, *(BESIDE + POWER if bench.older else [])] if odd or names else []
-    trials.append(COURSE[-1])
+    trials += [*ODD, *(BESIDE + POWER if bench.older else [])] if options.odd or names else []
+    trials += [*(INTEGRATION if options.desktop or names else []), COURSE[-1]]
     return [trial for trial in trials if not names or trial.__name__ in names]
 
 

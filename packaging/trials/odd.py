@@ -33,7 +33,7 @@ FULL_AT_ONCE, FULL_SOON = 100_000, 3_000_000
 
 def no_bus(bench: Bench) -> Mapping[str, Any]:
     """Without D-Bus nobody reads the window: the keys alone lead to the demo's answer, and the database shows it."""
-    _fresh(bench)
+    fresh(bench)
     with bench.app("no-bus", **NO_BUS) as app:
         app.painted(START_S)
         _demo_by_keys(bench, app)
@@ -67,7 +67,7 @@ def no_screen(bench: Bench) -> Mapping[str, Any]:
 
 def no_gpu(bench: Bench) -> Mapping[str, Any]:
     """A screen that draws no OpenGL, and no graphics card: the window needs neither."""
-    _fresh(bench)
+    fresh(bench)
     with running_desktop(gl=False) as desktop:
         plain = on(bench, desktop)
         with plain.app("no-gpu") as app:
@@ -81,7 +81,7 @@ def no_gpu(bench: Bench) -> Mapping[str, Any]:
 
 def no_fonts(bench: Bench) -> Mapping[str, Any]:
     """No font on the system: the window's text is the app's own."""
-    _fresh(bench)
+    fresh(bench)
     fonts = [word for place in ("/usr/share/fonts", "/usr/local/share/fonts") for word in ("--tmpfs", place)]
     with bench.app("no-fonts", more=fonts) as app:
         app.painted(START_S)
@@ -94,7 +94,7 @@ def no_fonts(bench: Bench) -> Mapping[str, Any]:
 
 def no_runtime_folders(bench: Bench) -> Mapping[str, Any]:
     """No XDG variable at all, and no HOME: the password file says where home is."""
-    _fresh(bench)
+    fresh(bench)
     bare = {"XDG_RUNTIME_DIR": "", "HOME": "", "USER": "", "LANG": "", **NO_BUS}
     with bench.app("no-xdg", **bare) as app:
         app.painted(START_S)
@@ -105,7 +105,7 @@ def no_runtime_folders(bench: Bench) -> Mapping[str, Any]:
 
 def read_only_home(bench: Bench) -> Mapping[str, Any]:
     """A home on a file system that cannot be written, with chats in it."""
-    _fresh(bench)
+    fresh(bench)
     first_answer(bench)
     before = contents(bench.home)
     said = _refusal(bench, "read-only", more=["--ro-bind", str(bench.home), AGENT_HOME])
@@ -116,7 +116,7 @@ def read_only_home(bench: Bench) -> Mapping[str, Any]:
 
 def read_only_user(bench: Bench) -> Mapping[str, Any]:
     """Nothing of the user's can be written, and there is no home yet."""
-    _fresh(bench)
+    fresh(bench)
     return {"says": _refusal(bench, "read-only-user", more=["--ro-bind", str(bench.installed.tree.home), str(HOME)])}
 
 
@@ -124,7 +124,7 @@ def home_of_another(bench: Bench) -> Mapping[str, Any]:
     """The home belongs to root, closed; then open for reading."""
     said = []
     for mode in (0o700, 0o755):
-        _fresh(bench)
+        fresh(bench)
         bench.home.mkdir(mode=mode)
         bench.home.chmod(mode)
         said.append(_refusal(bench, f"another-{mode:o}"))
@@ -135,7 +135,7 @@ def home_of_another(bench: Bench) -> Mapping[str, Any]:
 
 def home_is_a_file(bench: Bench) -> Mapping[str, Any]:
     """Where the home should be lies a file."""
-    _fresh(bench)
+    fresh(bench)
     bench.home.write_text("precious")
     own(bench.home)
     said = _refusal(bench, "a-file")
@@ -146,7 +146,7 @@ def home_is_a_file(bench: Bench) -> Mapping[str, Any]:
 
 def full_disk(bench: Bench) -> Mapping[str, Any]:
     """No room for the home; then room that the start or the first chat uses up: it goes on, or says so."""
-    _fresh(bench)
+    fresh(bench)
     tiny = ["--perms", "0777", "--size", str(FULL_AT_ONCE), "--tmpfs", AGENT_HOME]
     with bench.app("full-at-once", more=tiny) as app:
         at_once = _told(app, "full", end=False)
@@ -182,7 +182,7 @@ def full_disk(bench: Bench) -> Mapping[str, Any]:
 def network_home(bench: Bench) -> Mapping[str, Any]:
     """The home on another machine's disk, by SFTP: no sockets, other locks. Kept in memory it works; where every read
     goes to the other machine, no memory is shared, and that is said."""
-    _fresh(bench)
+    fresh(bench)
     kept = _far(bench, "network", "")
     if kept != "the demo's answer":
         raise TrialFailed(f"on a network disk: {kept}")
@@ -215,7 +215,7 @@ def _far(bench: Bench, name_of: str, more: str) -> str:
 
 def twice(bench: Bench) -> Mapping[str, Any]:
     """Started again with the same home: the first comes to the front and goes on, the second ends in words."""
-    _fresh(bench)
+    fresh(bench)
     with bench.app("twice") as app:
         app.painted(START_S)
         app.find("Start the demo", "push button")
@@ -253,7 +253,7 @@ def on(bench: Bench, desktop: Desktop) -> Bench:
     return replace(bench, desktop=desktop, installed=replace(bench.installed, tree=tree))
 
 
-def _fresh(bench: Bench) -> None:
+def fresh(bench: Bench) -> None:
     """No home, as for a new user."""
     if bench.home.is_dir():
         shutil.rmtree(bench.home)
@@ -268,14 +268,18 @@ def _run(bench: Bench, *words: str, **options: Any) -> "subprocess.CompletedProc
 
 def second_start(bench: Bench, app: Started) -> "subprocess.CompletedProcess[str]":
     """A second start among the same processes: it looks for the first one by its number."""
+    return beside(bench, app, *bench.installed.command)
+
+
+def beside(bench: Bench, app: Started, *command: str) -> "subprocess.CompletedProcess[str]":
+    """A program that the same person starts on the same machine, as from a terminal beside the window."""
     words = ["nsenter", "--target", str(app.inside()), "--pid", "--mount", "--root", f"--wdns={HOME}"]
     values = {**bench.desktop.environment, **bench.installed.kind.environment}
     session = [f"{name}={value}" for name, value in values.items()]
     words += ["setpriv", "--reuid", str(NUMBER), "--regid", str(NUMBER), "--init-groups"]
-    words += ["env", "-i", f"HOME={HOME}", "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", *session]
-    command = [*words, *bench.installed.command]
+    words += ["env", "-i", f"HOME={HOME}", "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", *session, *command]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    return subprocess.run(command, timeout=START_S, **pipes)
+    return subprocess.run(words, timeout=START_S, **pipes)
 
 
 def in_words(said: str, code: int) -> str:

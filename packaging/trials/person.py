@@ -161,6 +161,15 @@ class Started:
         """Press keys, such as Return or ctrl+k. Without a window manager nobody else gives the window the keys."""
         self._xdotool("windowfocus", "--sync", self.window(), "key", *keys)
 
+    def type_into_front(self, text: str) -> None:
+        """Type into whatever window is in front, which may be another program's."""
+        self._xdotool("type", "--delay", "12", text)
+
+    def look_away(self) -> None:
+        """The keys go to nobody, as when another program is in front."""
+        root = self._xdotool("search", "--maxdepth", "0", "").split()[0]
+        self._xdotool("windowfocus", root)
+
     def close(self, limit_s: float = WAIT_S) -> int:
         """Quit by the keys that every page has; the exit code."""
         self.key("ctrl+q")

@@ -4,10 +4,12 @@ import json
 import os
 import pwd
 import py_compile
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import PySide6
 import pytest
 from devlib.packages import elf, probe
 from devlib.packages.appimage import START, WHERE, make_appimage, starts_apart
@@ -31,6 +33,21 @@ def test_a_program_says_what_it_needs() -> None:
     assert "libc.so.6" in found.libraries
     assert (2, 2) <= found.glibc < (3, 0)
     assert not elf.is_elf(ROOT / "README.md")
+
+
+@pytest.mark.spec("R-PKG-1")
+def test_each_library_of_the_system_is_asked_for_in_the_version_that_is_used_of_it(tmp_path: Path) -> None:
+    """One file needs an old libc and a new libm: a newer libc on the system does not make up for an older libm."""
+    library = Path(PySide6.__file__).parent / "Qt" / "lib" / "libQt6Core.so.6"
+    shutil.copy(library, tmp_path)
+    newest = elf.newest_versions(tmp_path)
+    families = sorted((name, version.partition("_")[0]) for name, version in newest)
+    assert {("libc.so.6", "GLIBC"), ("libm.so.6", "GLIBC"), ("libstdc++.so.6", "GLIBCXX")} <= set(families)
+    assert len(families) == len(set(families)), "of each family only the newest"
+    glibc = {name: version for name, version in newest if version.startswith("GLIBC_")}
+    assert glibc["libm.so.6"] != glibc["libc.so.6"] == "GLIBC_{}.{}".format(*elf.newest_glibc(tmp_path))
+    (tmp_path / "libm.so.6").touch()
+    assert "libm.so.6" not in dict(elf.newest_versions(tmp_path)), "what is brought along is not asked for"
 
 
 def test_a_file_that_is_no_program_ends_the_build_with_its_name(tmp_path: Path) -> None:

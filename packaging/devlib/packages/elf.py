@@ -9,6 +9,7 @@ from pathlib import Path
 from .calling import call
 
 GLIBC = re.compile(r"\bName: GLIBC_(\d+)\.(\d+)\b")
+VERSION = re.compile(r"\bFile: (\S+)|\bName: ((?:GLIBC|GLIBCXX|CXXABI|GCC)_(\d[\d.]*))")
 LIBRARY = re.compile(r"\(NEEDED\).*\[(.+)\]")
 
 
@@ -19,6 +20,8 @@ class Needs:
     libraries: tuple[str, ...]
     glibc: tuple[int, int]
     """(0, 0) where it uses none."""
+    versions: frozenset[tuple[str, str]] = frozenset()
+    """(library, version), such as ("libm.so.6", "GLIBC_2.35")."""
 
 
 def is_elf(path: Path) -> bool:
@@ -41,12 +44,38 @@ def needs(path: Path) -> Needs:
     said = call(command, f"read what {path.name} needs", step, {"PATH": os.environ["PATH"], "LC_ALL": "C"})
     wanted = said.partition("Version needs section")[2]
     versions = ((int(major), int(minor)) for major, minor in GLIBC.findall(wanted))
-    return Needs(tuple(LIBRARY.findall(said)), max(versions, default=(0, 0)))
+    return Needs(tuple(LIBRARY.findall(said)), max(versions, default=(0, 0)), frozenset(_versions(wanted)))
+
+
+def _versions(wanted: str) -> Iterator[tuple[str, str]]:
+    library = ""
+    for file, version, _number in VERSION.findall(wanted):
+        if file:
+            library = file
+        else:
+            yield library, version
 
 
 def newest_glibc(tree: Path) -> tuple[int, int]:
     """The oldest glibc on which everything in a folder loads."""
     return max((needs(path).glibc for path in elf_files(tree)), default=(0, 0))
+
+
+def newest_versions(tree: Path) -> list[tuple[str, str]]:
+    """Of each library that lies outside of a folder the newest version of each family that something in it needs. One
+    number for all would not do: a system may have its libc newer than its libm."""
+    newest: dict[tuple[str, str], str] = {}
+    outside = from_outside(tree)
+    for path in elf_files(tree):
+        for library, version in needs(path).versions:
+            key = (library, version.partition("_")[0])
+            if library in outside and _number(version) > _number(newest.get(key, "_0")):
+                newest[key] = version
+    return sorted((library, version) for (library, _family), version in newest.items())
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.partition("_")[2].split("."))
 
 
 def from_outside(tree: Path) -> set[str]:

@@ -60,10 +60,9 @@ def make_deb(version: Version, work: Path, out: Path) -> Path:
 def make_rpm(version: Version, work: Path, out: Path) -> Path:
     """``assent-VERSION-1.x86_64.rpm``."""
     root = lay_system(version, work / "rpm", "rpm")
-    major, minor = elf.newest_glibc(version.prefix)
-    needed = [f"{library}()(64bit)" for library in needed_libraries(version)]
+    versions = [f"{library}({needed})(64bit)" for library, needed in elf.newest_versions(version.prefix)]
     special = {
-        "depends": [f"libc.so.6(GLIBC_{major}.{minor})(64bit)", *needed],
+        "depends": [*versions, *(f"{library}()(64bit)" for library in needed_libraries(version))],
         "recommends": ["bubblewrap", "xdg-desktop-portal"],
         "rpm": {"compression": "zstd", "buildhost": "assent", "summary": SUMMARY, "group": "Applications"},
     }
