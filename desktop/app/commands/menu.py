@@ -22,6 +22,8 @@ PACKED = "Exec=assent"
 ICONS = f"icons/hicolor/*/apps/{APP_ID}.*"
 INSTALLED = ("deb", "rpm", "flatpak")
 TELLS = "update-desktop-database"
+PLAIN = "/.,_+:@=-"
+"""Signs that mean nothing in an entry, beside letters and digits."""
 TIMEOUT = 10.0
 """Seconds for the desktop to look at it."""
 
@@ -98,11 +100,16 @@ def remove(own: Path) -> list[Path]:
 
 
 def quoted(word: str) -> str:
-    """A word of a command as it stands in an entry of a menu. Raises KnownError for what cannot stand there."""
+    """A word of a command as it stands in an entry of a menu. Raises KnownError for what cannot stand there.
+
+    Quoted only where it has to be: `xdg-open`, where no desktop does its work, takes quotes for a part of the name.
+    """
     if not word.isprintable() or "%" in word:  # doubled, as the specification has it, GLib does not find the program
         raise KnownError(
             "The path of this Assent has signs that no menu takes.", next_step="Move it to another folder."
         )
+    if word and all(sign.isalnum() or sign in PLAIN for sign in word):
+        return word
     shell = "".join(f"\\{sign}" if sign in '"`$\\' else sign for sign in word)
     return '"' + shell.replace("\\", "\\\\") + '"'
 

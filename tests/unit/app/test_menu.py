@@ -75,7 +75,35 @@ def test_a_relative_folder_for_data_counts_for_nothing(monkeypatch: pytest.Monke
     monkeypatch.setenv("HOME", "/home/ida")
     assert own_share({"XDG_DATA_HOME": "data"}) == own_share({}) == Path("/home/ida/.local/share")
     assert own_share({"XDG_DATA_HOME": "/data"}) == Path("/data")
-    assert quoted("plain") == '"plain"'
+
+
+def test_a_path_is_quoted_only_where_it_has_to_be() -> None:
+    """`xdg-open` on its own, without a desktop to hand links to, takes the quotes for a part of the program's name."""
+    assert quoted("/home/ida/assent-0.1/Ässent.AppImage") == "/home/ida/assent-0.1/Ässent.AppImage"
+    assert quoted("/home/ida/my apps/assent") == '"/home/ida/my apps/assent"'
+    assert quoted("~ida") == '"~ida"'
+    assert quoted("") == '""'
+
+
+@pytest.mark.spec("R-PKG-2")
+def test_a_link_is_opened_by_what_the_entry_starts_without_any_desktop(tmp_path: Path, share: Path) -> None:
+    if shutil.which("xdg-open") is None or shutil.which("update-desktop-database") is None:
+        pytest.skip("xdg-open and update-desktop-database are not on this machine")
+    program, heard = tmp_path / "assent", tmp_path / "heard"
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {heard}\n')
+    program.chmod(0o755)
+    own = tmp_path / "own"
+    add(share, own, (str(program),))
+    subprocess.run(["update-desktop-database", str(own / "applications")], check=True, timeout=WAIT_S)
+    places = {
+        "HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(own),
+        "XDG_DATA_DIRS": str(tmp_path / "none"),
+        "DISPLAY": ":9999",
+    }
+    command = ["xdg-open", "assent:help/keyring"]
+    subprocess.run(command, env={"PATH": os.environ["PATH"], **places}, check=True, timeout=WAIT_S)
+    assert heard.read_text().splitlines() == ["open", "--", "assent:help/keyring"]
 
 
 def test_an_assent_that_brings_no_entry_says_so(tmp_path: Path) -> None:
