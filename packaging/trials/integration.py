@@ -4,6 +4,9 @@ Everything is asked of the tools that desktops use, in the tree, about what the 
 """
 
 import contextlib
+import os
+import pty
+import select
 import sqlite3
 import subprocess
 import time
@@ -15,7 +18,7 @@ from typing import Any
 from PIL import Image
 
 from trials.course import FIRST_START_S, Bench, Trial
-from trials.desktop import wait_until
+from trials.desktop import WAIT_S, wait_until
 from trials.odd import beside, fresh
 from trials.person import Started, started
 from trials.trees import HOME, TrialFailed
@@ -40,12 +43,12 @@ BASH = (
     "source /usr/share/bash-completion/bash_completion; _completion_loader assent; "
     'COMP_WORDS=(assent men); COMP_CWORD=1; _assent; echo "${COMPREPLY[@]}"'
 )
-ZSH = """
-zmodload zsh/zpty; zpty shell zsh -f -i
-zpty -w shell "PS1=; fpath=(SHARE/zsh/site-functions SHARE/zsh/vendor-completions \\$fpath)"
-zpty -w shell "autoload -U compinit; compinit -u -D; print ready"; zpty -r -m shell line "*ready*ready*" || true
-zpty -n -w shell $'assent men\\t'; sleep 2; zpty -r -t shell line; print -r -- $line; zpty -d shell
-"""
+ZSH = (
+    "PS1=; fpath=(SHARE/zsh/site-functions SHARE/zsh/vendor-completions $fpath); autoload -U compinit; "
+    "compinit -u -D; echo rea''dy\n",
+    "assent men\t",
+)
+"""What a person types: a line that ends in `ready`, then the beginning of a command and the tab key."""
 FISH = "set -p fish_complete_path SHARE/fish/vendor_completions.d; complete -C 'assent men'"
 PORTALS = "/usr/libexec/xdg-desktop-portal-gtk & sleep 2; /usr/libexec/xdg-desktop-portal & sleep 4; exec "
 
@@ -113,8 +116,8 @@ def manual_and_completion(bench: Bench) -> Mapping[str, Any]:
         raise TrialFailed(f"the manual reads {manual[:800]!r}")
     said = {
         "bash": tree.run(["bash", "-c", BASH], XDG_DATA_DIRS=f"{share}:/usr/share"),
-        "zsh": tree.run(["zsh", "-fc", ZSH.replace("SHARE", share)]),
-        "fish": tree.run(["fish", "-c", FISH.replace("SHARE", share)]),
+        "zsh": _typed(tree.command(["zsh", "-f", "-i"]), ZSH[0].replace("SHARE", share), ZSH[1]),
+        "fish": tree.run(["fish", "-c", FISH.replace("SHARE", share)], PATH=f"{HOME}/assent:/usr/bin:/bin"),
     }
     wrong = {shell: text[-300:] for shell, text in said.items() if "menu" not in text}
     if wrong:
@@ -177,6 +180,32 @@ def file_dialog(bench: Bench) -> Mapping[str, Any]:
         app.picture().save(log.with_suffix(".png"))
         app.close()
     return {"dialog": "the portal's"}
+
+
+def _typed(command: list[str], first: str, text: str) -> str:
+    """What a terminal shows once this was typed; what is not completed within a while stays as it is."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+    os.close(slave)
+    shown = ""
+
+    def until(end: str) -> None:
+        nonlocal shown
+        latest = time.monotonic() + WAIT_S
+        while end not in shown and time.monotonic() < latest:
+            if select.select([master], [], [], 1)[0]:
+                shown += os.read(master, 4096).decode(errors="replace")
+
+    try:
+        os.write(master, first.encode())
+        until("ready\r\n")
+        os.write(master, text.encode())
+        until("menu")
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+    return shown
 
 
 def out_of_the_menu(bench: Bench) -> Mapping[str, Any]:
