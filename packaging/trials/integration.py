@@ -129,7 +129,7 @@ def notified(bench: Bench) -> Mapping[str, Any]:
     """A request that waits while one is elsewhere: the desktop's notification has our name and icon, a press shows the
     window and allows nothing."""
     fresh(bench)
-    bench.installed.tree.apt("dunst")
+    bench.installed.tree.apt("dunst", "hicolor-icon-theme")
     with _dunst(bench) as log, bench.app("notified") as app:
         app.painted(FIRST_START_S)
         app.click("Start the demo", "push button")
@@ -141,14 +141,15 @@ def notified(bench: Bench) -> Mapping[str, Any]:
         wait_until(shown, f"a notification; dunst said {log.read_text(errors='replace')[-800:]!r}")
         said = shown()
         time.sleep(1)  # it is drawn by then
-        app.picture().save(app.log.with_suffix(".png"))
+        app.picture().save(app.log.with_suffix(".shown.png"))
         if ID not in said or "appname: 'Assent'" not in said:
             raise TrialFailed(f"the notification is {said[-1500:]!r}")
         beside(bench, app, "dunstctl", "action", "0")
         app.find("Allow once", "push button")
         if (bench.home / "workspace" / "demo" / "first-light.md").exists():
             raise TrialFailed("the press on a notification allowed something")
-        app.insist("Allow once", "push button")
+        app.insist("Allow once", "push button")  # on the page of approvals, to which it has led
+        app.click("Chats", "page tab")
         app.find("Send", "push button")
         bench.ended(app)
     return {"notification": " ".join(line.strip() for line in said.splitlines() if "appname" in line or "icon" in line)}
