@@ -19,7 +19,7 @@ from tests.unit.services.updates.conftest import ROOT, installed
 pytestmark = pytest.mark.spec("R-UPD-2")
 
 
-def _laid_down(versions: Versions, version: str = "1.3", **how: object) -> Versions:
+def laid_down(versions: Versions, version: str = "1.3", **how: object) -> Versions:
     """The other version is there, and is current from the next start on."""
     with versions.claimed() as staging:
         place = SmallAssent(version, **how).lay(staging)  # type: ignore[arg-type]
@@ -40,7 +40,7 @@ def started(versions: Versions, *arguments: str, code: int = 0) -> str:
 def test_the_launcher_starts_the_current_version_by_its_own_path(versions: Versions) -> None:
     assert started(versions, "--home", "/x y") == "1.2.4:--home /x y"
     script = '#!/bin/sh\necho "$0"\n'
-    new = _laid_down(versions, start=script)
+    new = laid_down(versions, start=script)
     new.started_well()
     assert started(new) == str(versions.folder / "1.3/bin/assent")
 
@@ -52,7 +52,7 @@ def test_a_link_to_the_launcher_starts_it_too(versions: Versions, tmp_path: Path
 
 
 def test_a_new_version_starts_and_the_one_before_is_kept(versions: Versions) -> None:
-    new = _laid_down(versions)
+    new = laid_down(versions)
     assert (versions.current, versions.previous) == ("1.3", "1.2.4")
     new.started_well()
     assert started(new) == "1.3:"
@@ -65,9 +65,9 @@ def test_a_new_version_starts_and_the_one_before_is_kept(versions: Versions) -> 
 
 
 def test_two_steps_back_are_not_kept(versions: Versions) -> None:
-    new = _laid_down(versions)
+    new = laid_down(versions)
     new.started_well()
-    newer = _laid_down(new, "1.4")
+    newer = laid_down(new, "1.4")
     newer.started_well()
     newer.tidy()
     assert sorted(path.name for path in newer.folder.iterdir()) == [".staging", "1.3", "1.4", "current", "previous"]
@@ -75,9 +75,9 @@ def test_two_steps_back_are_not_kept(versions: Versions) -> None:
 
 def test_a_version_that_somebody_runs_is_not_taken_away(versions: Versions) -> None:
     held = versions.hold()
-    new = _laid_down(versions)
+    new = laid_down(versions)
     new.started_well()
-    newer = _laid_down(new, "1.4")
+    newer = laid_down(new, "1.4")
     newer.started_well()
     newer.tidy()
     assert newer.is_whole("1.2.4")
@@ -96,9 +96,9 @@ async def test_a_version_that_an_editor_has_a_door_to_is_not_taken_away(tmp_path
     door = subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     try:
         await until(lambda: _holds(door.pid, place))
-        newer = _laid_down(versions, "1000.0")
+        newer = laid_down(versions, "1000.0")
         newer.started_well()
-        newest = _laid_down(newer, "1001.0")
+        newest = laid_down(newer, "1001.0")
         newest.started_well()
         newest.tidy()
         assert newest.is_whole(__version__)
@@ -128,14 +128,14 @@ def test_what_is_being_laid_down_is_not_tidied_away_by_another_process(versions:
 
 @pytest.mark.parametrize("code", [1, 127, 139])
 def test_a_version_that_does_not_start_is_left_at_once_for_the_one_before(versions: Versions, code: int) -> None:
-    _laid_down(versions, code=code)
+    laid_down(versions, code=code)
     assert started(versions, "--home", "/h").splitlines() == ["1.3:--home /h", "1.2.4:--home /h"]
     assert (versions.current, versions.fell_back(), versions.fell_back()) == ("1.2.4", "1.3", "")
     assert started(versions) == "1.2.4:"
 
 
 def test_a_version_whose_program_is_gone_is_left_for_the_one_before(versions: Versions) -> None:
-    new = _laid_down(versions)
+    new = laid_down(versions)
     (new.place("1.3") / "bin/assent").unlink()
     assert started(versions) == "1.2.4:"
     assert versions.fell_back() == "1.3"
@@ -143,7 +143,7 @@ def test_a_version_whose_program_is_gone_is_left_for_the_one_before(versions: Ve
 
 def test_a_first_start_that_never_said_it_went_well_is_the_last(versions: Versions) -> None:
     """The power went, or somebody ended what did not come."""
-    _laid_down(versions)
+    laid_down(versions)
     gone = subprocess.Popen(["true"])
     gone.wait()
     (versions.folder / "trial.begun").write_text(f"{gone.pid}\n")
@@ -151,16 +151,53 @@ def test_a_first_start_that_never_said_it_went_well_is_the_last(versions: Versio
     assert (versions.current, versions.fell_back()) == ("1.2.4", "1.3")
 
 
-def test_a_first_start_that_is_under_way_is_left_alone(versions: Versions) -> None:
-    _laid_down(versions)
-    (versions.folder / "trial.begun").write_text(f"{os.getpid()}\n")
+WAITS = '#!/bin/sh\necho "1.3:$*"\n[ "$1" != --home ] || read -r line\n'
+"""A version that ends at once, but for a start with a home, which ends with its input."""
+
+
+async def test_a_first_start_that_is_under_way_is_left_alone(versions: Versions) -> None:
+    laid_down(versions, start=WAITS)
+    command = [str(versions.launcher), "--home", "/h"]
+    first = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert first.stdout is not None
+    assert first.stdout.readline() == "1.3:--home /h\n"
+    await until(lambda: _began(versions) is not None)
     assert started(versions) == "1.3:"
     assert versions.current == "1.3"
+    first.communicate("\n", timeout=WAIT_S)
+    assert first.returncode == 0
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there it is known by its number alone")
+@pytest.mark.parametrize("moment", [0, 1])
+async def test_another_process_that_has_the_number_of_the_first_start_by_now_is_not_it(
+    versions: Versions, moment: int
+) -> None:
+    """The power went, and numbers are given out anew: the process of that number began at another time, or in another
+    life of the system."""
+    laid_down(versions, start=WAITS)
+    command = [str(versions.launcher), "--home", "/h"]
+    first = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    await until(lambda: _began(versions) is not None)
+    number, *when = _began(versions) or ["", "", ""]
+    when[moment] = f"1{when[moment]}"
+    (versions.folder / "trial.begun").write_text(f"{number} {'.'.join(when)}\n")
+    assert started(versions) == "1.2.4:"
+    assert (versions.current, versions.fell_back()) == ("1.2.4", "1.3")
+    first.communicate("\n", timeout=WAIT_S)
+
+
+def _began(versions: Versions) -> list[str] | None:
+    """The number of the process of the first start, the life of the system, and the tick in it."""
+    with contextlib.suppress(FileNotFoundError):
+        said = (versions.folder / "trial.begun").read_text()
+        return said.replace(".", " ").split() if said.endswith("\n") else None
+    return None
 
 
 def test_a_version_that_refuses_with_a_reason_leaves_the_start_to_the_one_before(versions: Versions) -> None:
     """It may lack a library of the system that the one before does not need; nothing is decided by that."""
-    _laid_down(versions, code=2)
+    laid_down(versions, code=2)
     assert started(versions, "--home", "/h").splitlines() == ["1.3:--home /h", "1.2.4:--home /h"]
     assert (versions.current, versions.fell_back()) == ("1.3", "")
     assert not (versions.folder / "trial.begun").exists()
@@ -169,14 +206,14 @@ def test_a_version_that_refuses_with_a_reason_leaves_the_start_to_the_one_before
 def test_a_home_in_use_is_no_failed_start(tmp_path: Path) -> None:
     """Both refuse: the version that runs already has the home."""
     versions = installed(tmp_path / "assent", code=2)
-    _laid_down(versions, code=2)
+    laid_down(versions, code=2)
     assert started(versions, code=2).splitlines() == ["1.3:", "1.2.4:"]
     assert versions.current == "1.3"
 
 
 @pytest.mark.parametrize("command", ["run", "--version", "--check", "mcp", "audit-check"])
 def test_commands_without_a_window_say_nothing_about_whether_it_starts(versions: Versions, command: str) -> None:
-    _laid_down(versions, start='#!/bin/sh\necho "1.3:$*"\nexit 1\n')
+    laid_down(versions, start='#!/bin/sh\necho "1.3:$*"\nexit 1\n')
     assert started(versions, command, code=1) == f"1.3:{command}"
     assert versions.current == "1.3"
     assert not (versions.folder / "trial.begun").exists()
@@ -184,7 +221,7 @@ def test_commands_without_a_window_say_nothing_about_whether_it_starts(versions:
 
 def test_what_started_well_may_crash_later(versions: Versions) -> None:
     script = f'#!/bin/sh\nrm "{versions.folder}/trial"\necho 1.3\nexit 1\n'
-    _laid_down(versions, start=script)
+    laid_down(versions, start=script)
     assert started(versions, code=1) == "1.3"
     assert (versions.current, versions.fell_back()) == ("1.3", "")
 
@@ -194,7 +231,7 @@ def test_an_update_that_was_laid_down_since_outlives_a_crash_of_this_first_start
     new = versions.folder
     script = f'#!/bin/sh\nprintf 1.3 > "{new}/trial"\nln -sfn 1.4 "{new}/current"\necho 1.3\nexit 1\n'
     SmallAssent("1.4").lay(versions.top)
-    _laid_down(versions, start=script)
+    laid_down(versions, start=script)
     assert started(versions, code=1) == "1.3"
     assert (versions.current, versions.fell_back()) == ("1.4", "")
     assert (new / "trial").read_text() == "1.3"
@@ -202,22 +239,22 @@ def test_an_update_that_was_laid_down_since_outlives_a_crash_of_this_first_start
 
 def test_a_version_that_was_never_started_is_not_the_one_to_come_back_to(versions: Versions) -> None:
     """1.4 was laid down before anybody started 1.3, and does not start: 1.3 may not either."""
-    _laid_down(versions, code=1)
-    _laid_down(versions, "1.4", code=1)
+    laid_down(versions, code=1)
+    laid_down(versions, "1.4", code=1)
     assert versions.previous == "1.2.4"
     assert started(versions).splitlines() == ["1.4:", "1.2.4:"]
     assert (versions.current, versions.fell_back()) == ("1.2.4", "1.4")
 
 
 def test_going_back_to_the_version_before_a_trial_ends_in_no_circle(versions: Versions) -> None:
-    _laid_down(versions)
+    laid_down(versions)
     versions.switch("1.2.4")
     assert started(versions) == "1.2.4:"
     assert versions.current == "1.2.4"
 
 
 def test_the_new_version_reads_what_is_given_to_it_and_hears_that_it_is_to_end(versions: Versions) -> None:
-    _laid_down(
+    laid_down(
         versions, start='#!/bin/sh\ntrap "exit 0" TERM\nread -r line\necho "$line"\nwhile :; do sleep 0.02; done\n'
     )
     process = subprocess.Popen([str(versions.launcher)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -233,7 +270,7 @@ def test_the_new_version_reads_what_is_given_to_it_and_hears_that_it_is_to_end(v
 
 
 def test_a_new_version_starts_without_an_input_too(versions: Versions) -> None:
-    _laid_down(versions, start="#!/bin/sh\necho came\n")
+    laid_down(versions, start="#!/bin/sh\necho came\n")
     done = subprocess.run(
         ["sh", "-c", 'exec "$0" <&-', str(versions.launcher)], capture_output=True, text=True, timeout=WAIT_S
     )
@@ -251,7 +288,7 @@ def _cut_off_at(call: int, folder: Path) -> dict[str, str]:
 
 
 def test_falling_back_that_is_cut_off_anywhere_is_done_by_the_next_start(versions: Versions, tmp_path: Path) -> None:
-    _laid_down(versions, code=1)
+    laid_down(versions, code=1)
     for call in range(20):
         place = Versions(tmp_path / str(call), "1.2.4")
         shutil.copytree(versions.top, place.top, symlinks=True)
@@ -276,7 +313,7 @@ def test_a_link_that_names_no_version_starts_nothing(versions: Versions, named: 
 
 @pytest.mark.parametrize("named", ["..", "../1.2.4", "$(touch x)", "1.2.4; rm", "", "9.9"])
 def test_a_trial_that_names_no_version_is_none(versions: Versions, named: str) -> None:
-    new = _laid_down(versions)
+    new = laid_down(versions)
     (new.folder / "trial").write_text(named)
     assert started(versions) == "1.3:"
 
@@ -350,18 +387,18 @@ def test_an_update_that_is_cut_off_anywhere_leaves_the_old_version_or_the_new_on
         again = Versions(one.top, one.current)
         again.started_well()
         again.tidy()
-        assert started(_laid_down(again, "1.5")) == "1.5:"
+        assert started(laid_down(again, "1.5")) == "1.5:"
 
 
 def test_going_back_that_is_cut_off_anywhere_leaves_one_of_both(tmp_path: Path) -> None:
-    _laid_down(installed(tmp_path / "before/assent")).started_well()
+    laid_down(installed(tmp_path / "before/assent")).started_well()
     said = [started(one) for one in _killed_at_each_step(tmp_path / "before", "back")]
     assert said == sorted(said, reverse=True)
     assert set(said) == {"1.2.4:", "1.3:"}
 
 
 def test_a_good_start_that_is_cut_off_anywhere_is_none_the_worse(tmp_path: Path) -> None:
-    new = _laid_down(installed(tmp_path / "before/assent"))
+    new = laid_down(installed(tmp_path / "before/assent"))
     SmallAssent("1.1").lay(new.top)
     (new.folder / ".1.0.0123456789ab.unfinished/bin").mkdir(parents=True)
     (new.folder / "trial.begun").write_text("999999999")
@@ -374,7 +411,7 @@ def test_a_good_start_that_is_cut_off_anywhere_is_none_the_worse(tmp_path: Path)
 def test_the_halves_of_an_earlier_process_are_in_nobodys_way(versions: Versions) -> None:
     SmallAssent("1.3").lay(versions.top)
     (versions.place("1.3") / "bin/assent").unlink()
-    assert started(_laid_down(versions)) == "1.3:"
+    assert started(laid_down(versions)) == "1.3:"
 
 
 # -- who may do it -----------------------------------------------------------------------------------------------------
