@@ -27,6 +27,7 @@ def python() -> Path:
 def ensure_environment(*, dev: bool, may_use_sudo: bool) -> Path:
     """The interpreter of an environment that matches the locks. Instant when nothing changed."""
     wanted = ["runtime", "dev"] if dev else ["runtime"]
+    _refuse_anothers()
     if all(_is_current(name) for name in wanted):
         return python()
     if not os.access(ROOT, os.W_OK):
@@ -38,6 +39,22 @@ def ensure_environment(*, dev: bool, may_use_sudo: bool) -> Path:
         if not all(_is_current(name) for name in wanted):
             _build(wanted, may_use_sudo=may_use_sudo)
     return python()
+
+
+def _refuse_anothers() -> None:
+    """Whoever made the environment may have kept it, or the Python that it leads to, to themselves."""
+    try:
+        os.stat(python())
+        usable = os.access(python(), os.X_OK)
+    except FileNotFoundError:
+        usable = True
+    except OSError:
+        usable = False
+    if not usable:
+        raise Stop(
+            f"The environment in {VENV} belongs to somebody else here, whose Python you may not start.",
+            "Copy the sources without .venv to a folder of your own, and run the command from there.",
+        )
 
 
 def _stamp(name: str) -> Path:

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.closed import IS_ROOT
+from tests.harness.timeouts import WAIT_S
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -202,6 +205,29 @@ def test_a_folder_that_cannot_be_written_is_named(machine: Machine) -> None:
     assert done.returncode == 2
     assert "cannot be written" in done.stderr
     assert not (machine.root / ".venv").exists()
+
+
+ORDINARY = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] if IS_ROOT else []
+"""What makes root one who may not read everything."""
+
+
+@pytest.mark.skipif(IS_ROOT and shutil.which("setpriv") is None, reason="root may read everything")
+@pytest.mark.parametrize(("closed", "rights"), [("home/python", 0o600), ("home", 0), ("a folder/.venv", 0)])
+def test_a_python_that_somebody_else_keeps_to_themselves_is_named(machine: Machine, closed: str, rights: int) -> None:
+    theirs, base = machine.root.parent / "home/python", machine.root.parent
+    theirs.parent.mkdir()
+    shutil.copy("/bin/sh", theirs)
+    (machine.root / ".venv/bin").mkdir(parents=True)
+    (machine.root / ".venv/bin/python").symlink_to(theirs)
+    (base / closed).chmod(rights)
+    command = [*ORDINARY, sys.executable, str(machine.root / "packaging/dev.py"), "run", "--version"]
+    try:
+        done = subprocess.run(command, cwd=base, capture_output=True, text=True, timeout=WAIT_S)
+    finally:
+        (base / closed).chmod(0o700)
+    assert done.returncode == 2
+    assert "belongs to somebody else here" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_without_a_screen_it_says_so_before_it_builds_anything(machine: Machine) -> None:
