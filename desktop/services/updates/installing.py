@@ -114,11 +114,20 @@ async def lay_down(server: Server, versions: Versions, offer: OfferedVersion, to
 
 def try_start(place: Path, version: str) -> None:
     """The version says its number when it is asked. Blocks. Raises KnownError."""
+    try_command(str(place / START), version)
+
+
+def try_command(program: str, version: str) -> None:
+    """The program is this version of Assent, or starts it. Blocks. Raises KnownError."""
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "LC_ALL") if name in os.environ}
-    command = [str(place / START), "--version"]
     try:
         done = subprocess.run(
-            command, cwd=os.sep, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=TRY_S
+            [program, "--version"],
+            cwd=os.sep,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TRY_S,
         )
     except (OSError, subprocess.TimeoutExpired):
         raise _not_starting(version, "") from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
@@ -21,6 +22,7 @@ from desktop.domain.updates.numbers import is_newer
 from desktop.domain.updates.rights import BadManifest, Manifest, differences
 from desktop.services.updates.build import manifest_of
 from desktop.services.updates.installing import Server, lay_down, not_written
+from desktop.services.updates.launcher import renew_launcher
 from desktop.services.updates.memory import Memory, OfferedVersion
 from desktop.services.updates.state import UpdateState
 from desktop.services.updates.versions import Versions
@@ -133,9 +135,10 @@ class UpdateService:
         self.state = replace(self.state, fell_back=fell_back)
 
     async def _tidied(self, versions: Versions) -> None:
-        """Takes a while: a version has thousands of files."""
-        with contextlib.suppress(OSError):
-            await asyncio.to_thread(versions.tidy)
+        """Takes a while: a version has thousands of files, and a launcher is tried before it is renewed."""
+        for work in (functools.partial(renew_launcher, versions), versions.tidy):
+            with contextlib.suppress(OSError):
+                await asyncio.to_thread(work)
 
     def _own_manifest(self) -> Manifest | None:
         try:

@@ -2,7 +2,7 @@
 
 ::
 
-    assent/assent                  starts the current one (packaging/launcher/assent)
+    assent/assent                  starts the current one (packaging/launcher/assent); launcher.py renews it
     assent/versions/1.2.4/…        one version, whole; nothing in it ever changes
     assent/versions/current        a link to one of them: to replace it is the one step that counts
     assent/versions/previous       a link to the one before, which is kept

@@ -48,6 +48,8 @@ exec "$here/{name}" -I -m desktop "$@"
 """  # noqa: E501 - one condition of a shell script
 CHOOSER = "packaging/launcher/assent"
 """Starts the current version, and the one before where that does not start."""
+OWN_CHOOSER = "bin/assent-launcher"
+"""The same in each version, which puts it in the place of an older one once it has started well."""
 UNCHECKED = bytes([1, 0, 0, 0])
 """How bytecode says, after its magic number, that it is not compared with its source."""
 NOT_STRIPPED = ("PySide6/", "shiboken6/", "PIL/", "pillow.libs/")
@@ -112,8 +114,9 @@ def lay_folder(version: Version, root: Path) -> None:
     """What a person unpacks: `assent`, `versions/VERSION`, `versions/current`."""
     made = as_kind(version, root / "versions" / version.source.version, "folder")
     (root / "versions" / "current").symlink_to(version.source.version)
-    (root / "assent").write_bytes((version.source.folder / CHOOSER).read_bytes())
-    (root / "assent").chmod(0o755)
+    for place in (root / "assent", made.prefix / OWN_CHOOSER):
+        place.write_bytes((version.source.folder / CHOOSER).read_bytes())
+        place.chmod(0o755)
     normalise(root, made.source.epoch)
 
 
