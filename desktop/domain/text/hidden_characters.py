@@ -26,6 +26,15 @@ def has_hidden(text: str) -> bool:
     return HIDDEN.search(text.replace("\r\n", "\n")) is not None
 
 
+def has_half_letters(text: str) -> bool:
+    """Whether a text has half of a letter (a lone surrogate), as JSON can have it: no file and no process takes it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def without_hidden(text: str) -> str:
     """The text as a name or title may have it: blanks of other kinds are blanks, the rest is gone."""
     return HIDDEN.sub(lambda found: " " if found.group().isspace() else "", text)

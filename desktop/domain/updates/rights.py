@@ -14,6 +14,7 @@ from typing import Any, Literal
 from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.hidden_characters import has_half_letters
 
 FORM = 1
 """The form of the manifest that is written and read here."""
@@ -58,13 +59,15 @@ class RightChange:
     """One thing that another version may do and this one not, or the other way round."""
 
     change: Change
-    """new: it may; more or less: it may more or less of it; other: the same with other means; gone: no longer."""
+    """new: it may; more or less: it may more or less of it; other: the same, said in other words; gone: no longer."""
     right: Right
     """As the other version has it; of what is gone, as this one has it."""
     added: tuple[str, ...] = ()
     """Facts that the other version has besides."""
     lost: tuple[str, ...] = ()
     """Facts that it has no longer."""
+    before: Right | None = None
+    """As this version has it, where its words are others."""
 
 
 class BadManifest(KnownError):
@@ -92,7 +95,7 @@ def read_manifest(text: bytes) -> Manifest:
     if len(text) > BYTES:
         raise BadManifest("The list of what this version may do is too long to be read.")
     try:
-        said = json.loads(text)
+        said = json.loads(text.decode("utf-8"))  # and in no other way of writing, which would be found by guessing
     except (ValueError, RecursionError):
         raise BadManifest("The list of what this version may do cannot be read.") from None
     if not isinstance(said, dict) or said.get("form") != FORM or not isinstance(said.get("rights"), list):
@@ -117,10 +120,12 @@ def _right(said: Any) -> Right:
     name, title, detail = (said.get(key, "") for key in ("id", "title", "detail"))
     category, facts = said.get("category", ""), said.get("facts", [])
     texts = [name, category, title, detail, *(facts if isinstance(facts, list) else [None])]
-    if not all(isinstance(one, str) for one in texts) or not name or not title:
+    if not all(isinstance(one, str) for one in texts) or not all(one.strip() for one in (name, title, *facts)):
         raise BadManifest("The list of what this version may do cannot be read.")
     if max(map(len, texts)) > _DETAIL or len(name) > _ID or len(title) > _TITLE or len(facts) > 200:
         raise BadManifest("The list of what this version may do has an entry that is too long.")
+    if any(map(has_half_letters, texts)):
+        raise BadManifest("The list of what this version may do cannot be read.")
     return Right(name, category if category in GRAVITY else "admin", title, detail, tuple(sorted(set(facts))))
 
 
@@ -143,18 +148,20 @@ def differences(here: Manifest, there: Manifest) -> tuple[RightChange, ...]:
 
 
 def _order(one: RightChange) -> tuple[int, int, str]:
-    return ({"gone": 2, "less": 1}.get(one.change, 0), -gravity(one.right.category), one.right.id)
+    rank = {"other": 1, "less": 2, "gone": 3}.get(one.change, 0)
+    return (rank, -gravity(one.right.category), one.right.id)
 
 
 def _new(right: Right, before: Right | None) -> RightChange | None:
     if before is None:
         return RightChange("new", right, right.facts)
-    added = tuple(one for one in right.facts if one not in before.facts)
-    lost = tuple(one for one in before.facts if one not in right.facts)
+    other_words = (right.title, right.detail) != (before.title, before.detail)
+    said = before if other_words else None
+    here, there = set(before.facts), set(right.facts)
+    added = tuple(one for one in right.facts if one not in here)
+    lost = tuple(one for one in before.facts if one not in there)
     if added or gravity(right.category) > gravity(before.category):
-        return RightChange("more", right, added, lost)
+        return RightChange("more", right, added, lost, said)
     if lost or gravity(right.category) < gravity(before.category):
-        return RightChange("less", right, added, lost)
-    if (right.title, right.detail) != (before.title, before.detail):
-        return RightChange("other", right)
-    return None
+        return RightChange("less", right, added, lost, said)
+    return RightChange("other", right, before=said) if other_words else None

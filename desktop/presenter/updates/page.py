@@ -9,10 +9,11 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError
 from desktop.domain.installation import Installation
-from desktop.presenter.updates.words import UpdateFacts, UpdateView, view_of
+from desktop.presenter.updates.words import RightRow, UpdateFacts, UpdateView, rows_of, view_of
 from desktop.services.updates.service import KEY
 
 if TYPE_CHECKING:
+    from desktop.domain.updates.rights import RightChange
     from desktop.presenter.events.bridge import Bridge
     from desktop.services.updates.service import UpdateService
     from desktop.settings import SettingsService
@@ -36,6 +37,8 @@ class UpdatesViewModel(QObject):
         super().__init__()
         self._service, self._settings, self._bridge = service, settings, bridge
         self._installation, self._title_of, self._running = installation, title_of, running
+        self._differences: tuple[RightChange, ...] = ()
+        self._rows: tuple[RightRow, ...] = ()
         self.view = self._made()
         service.on_change(self.refresh)
 
@@ -57,7 +60,13 @@ class UpdatesViewModel(QObject):
             self._title_of,
             self._running(),
         )
-        return view_of(service.state, around)
+        return view_of(service.state, around, self._rows_of(service.state.differences))
+
+    def _rows_of(self, differences: tuple[RightChange, ...]) -> tuple[RightRow, ...]:
+        """The same as before for the same ones: there may be thousands, and each word about how far it is asks."""
+        if differences is not self._differences:
+            self._differences, self._rows = differences, rows_of(differences)
+        return self._rows
 
     # -- what the person does ------------------------------------------------------------------------------------------
 

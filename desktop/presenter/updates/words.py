@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from desktop.domain.installation import Installation
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.domain.updates.rights import RightChange
+from desktop.domain.updates.rights import Right, RightChange
 from desktop.presenter.common.words import clock
 from desktop.services.updates.memory import OfferedVersion
 from desktop.services.updates.state import UpdateState
@@ -97,8 +97,8 @@ class UpdateFacts:
     """Threads with a run at work."""
 
 
-def view_of(state: UpdateState, around: UpdateFacts) -> UpdateView:
-    """What the page shows."""
+def view_of(state: UpdateState, around: UpdateFacts, rows: tuple[RightRow, ...]) -> UpdateView:
+    """What the page shows; ``rows`` are those of its differences."""
     offer = state.offer
     wanted = offer if offer is not None and offer.version != state.starts else None
     told, command = ("", "") if around.can_install else how_updated(around, offer)
@@ -112,7 +112,7 @@ def view_of(state: UpdateState, around: UpdateFacts) -> UpdateView:
         fell_back=_fell_back(state, around),
         title=f"Assent {wanted.version}" if wanted is not None else "",
         about=_about(wanted, around) if wanted is not None else "",
-        rows=tuple(row for one in state.differences if (row := _row(one)) is not None) if wanted is not None else (),
+        rows=rows if wanted is not None else (),
         news=wanted.news if wanted is not None else (),
         waits=_waits(state.waits_for if state.phase == "waiting" else (), around),
         progress=_progress(state),
@@ -145,15 +145,39 @@ def day_words(date: str) -> str:
     return f"{day.tm_mday} {_MONTHS[day.tm_mon - 1]}" + ("" if this_year else f" {day.tm_year}")
 
 
-def _row(one: RightChange) -> RightRow | None:
-    """None for what only has other words."""
+def rows_of(differences: tuple[RightChange, ...]) -> tuple[RightRow, ...]:
+    """What a version may do otherwise, a line each."""
+    return tuple(_row(one) for one in differences)
+
+
+def _row(one: RightChange) -> RightRow:
     right = one.right
-    if one.change == "other":
-        return None
     if one.change == "gone":
         return RightRow("", right.title, "")
+    words = _row_changed(one)
+    if one.before is None:
+        return words
+    return RightRow(words.category, words.title, f"{words.detail} {_said_before(right, one.before)}".strip())
+
+
+def _said_before(right: Right, before: Right) -> str:
+    """What stood there in other words."""
+    texts = ((right.title, before.title), (right.detail, before.detail))
+    said = " ".join(_sentence(old) for new, old in texts if new != old and old)
+    return f"Until now it said: “{said}”" if said else "Until now nothing more was said of it."
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _row_changed(one: RightChange) -> RightRow:
+    right = one.right
+    if one.change == "other":
+        return RightRow(right.category, right.title, f"Said in other words. {right.detail}".strip())
     if one.change == "less":
-        return RightRow("", right.title, f"No longer {_named(one.lost)}." if one.lost else "Asks more often now.")
+        less = f"No longer {_named(one.lost)}." if one.lost else "Asks more often now."
+        return RightRow("", right.title, f"{less} {right.detail}" if one.before is not None else less)
     if one.change == "more":
         newly = f"Newly: {', '.join(one.added)}. " if one.added else "A graver category than before. "
         return RightRow(right.category, right.title, f"{newly}{right.detail}".strip())

@@ -46,7 +46,8 @@ class Server:
         """The newest version, if it is newer than this one. Raises KnownError."""
         async with self._asked(()) as child, in_time():
             said = await child.call("look", self._params(), timeout=LOOK_S)
-        return offered(said.get("newest") if isinstance(said, dict) else None)
+        newest = said.get("newest") if isinstance(said, dict) else None
+        return await asyncio.to_thread(offered, newest)  # thousands of rights take a while
 
     async def lay_down(self, offer: OfferedVersion, staging: Path, told: Told) -> Path:
         """Fetch it, checked and unpacked. Raises KnownError."""

@@ -19,7 +19,7 @@ from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.runs.events import Event
 from desktop.domain.updates.numbers import is_newer
-from desktop.domain.updates.rights import BadManifest, Manifest, differences
+from desktop.domain.updates.rights import BadManifest, Manifest, RightChange, differences
 from desktop.services.updates.build import manifest_of
 from desktop.services.updates.installing import Server, lay_down, not_written
 from desktop.services.updates.launcher import renew_launcher
@@ -34,6 +34,7 @@ EVERY_S, AGAIN_S = 24 * 3600.0, 3600.0
 IDLE_LOOK_S = 2.0
 """Seconds between two looks at whether runs are at work, beside the looks that follow what runs tell."""
 
+Compared = tuple[OfferedVersion, tuple[RightChange, ...]]
 Spawn = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
 
 
@@ -114,7 +115,7 @@ class UpdateService:
             await asyncio.to_thread(self._begin, parts.versions)
         await parts.memory.load()
         self._manifest = await asyncio.to_thread(self._own_manifest)
-        self._remembered()
+        await self._remembered()
         if parts.versions is not None and parts.versions.writable:
             self._tidying = parts.spawn(self._tidied(parts.versions), "updates: versions that nobody comes back to")
         while True:
@@ -146,13 +147,14 @@ class UpdateService:
         except BadManifest:
             return None
 
-    def _remembered(self) -> None:
+    async def _remembered(self) -> None:
         now = self._parts.memory.now
         if self.state.fell_back:  # it is not offered at once again
             self._spawn_keep(skipped=self.state.fell_back)
             now = replace(now, skipped=self.state.fell_back)
         self._set(looked=now.looked, **self._kept())
-        self._show(now.offer if self.is_on else None, now.skipped)
+        compared = await self._compared(now.offer)
+        self._show(compared if self.is_on else None, now.skipped)
 
     def _kept(self) -> dict[str, Any]:
         versions = self._parts.versions
@@ -212,6 +214,7 @@ class UpdateService:
         self._set(phase="looking")
         try:
             found = await server.newest()
+            compared = await self._compared(found)
         except KnownError as error:
             self._set(phase="resting", problem=error.advice, looked=self._parts.clock())
             return
@@ -225,14 +228,18 @@ class UpdateService:
             self._set(phase="resting")
             return
         self._set(phase="resting", problem="", looked=self._parts.clock())
-        self._show(found, skipped)
+        self._show(compared, skipped)
         await self._parts.memory.keep(looked=self.state.looked, offer=found)
 
-    def _show(self, offer: OfferedVersion | None, skipped: str) -> None:
-        if offer is not None and not is_newer(offer.version, self.version):
-            offer = None
+    async def _compared(self, offer: OfferedVersion | None) -> Compared | None:
+        """It with what it may do otherwise, if it is a newer one. In a thread: there may be thousands of rights."""
+        if offer is None or not is_newer(offer.version, self.version):
+            return None
         own = self._manifest or Manifest(self.version)
-        found = differences(own, offer.manifest) if offer is not None else ()
+        return offer, await asyncio.to_thread(differences, own, offer.manifest)
+
+    def _show(self, compared: Compared | None, skipped: str) -> None:
+        offer, found = compared if compared is not None else (None, ())
         self._set(offer=offer, differences=found, skipped=offer is not None and offer.version == skipped)
 
     # -- what the person wants of it -----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from tuf.ngclient.updater import Updater
 
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.domain.text.hidden_characters import has_hidden
+from desktop.domain.text.hidden_characters import has_half_letters, has_hidden
 from desktop.domain.updates.numbers import is_number
 from desktop.domain.updates.rights import read_manifest
 from desktop.workers.inside import CallError
@@ -122,7 +122,7 @@ class Trusted:
         if target.length > limits.PACKAGE or not 0 < unpacked <= limits.UNPACKED:
             raise CallError("updates.too_long", f"Assent {version} is larger than an update may be.")
         read_manifest(listed)
-        lines = (line for line in news[: limits.NEWS] if isinstance(line, str) and not has_hidden(line))
+        lines = (line for line in news[: limits.NEWS] if isinstance(line, str) and is_plain(line))
         return SignedOffer(version, date, target, unpacked, listed, tuple(line[: limits.LINE] for line in lines))
 
     def _unreadable(self) -> CallError:
@@ -139,6 +139,11 @@ class Trusted:
         except (exceptions.RepositoryError, exceptions.DownloadError) as error:
             code, words = next((code, words) for kind, code, words in _REFUSALS if isinstance(error, kind))
             raise CallError(code, words.format(host=self._host)) from None
+
+
+def is_plain(line: str) -> bool:
+    """Whether a line about what is new can be seen as it is."""
+    return not has_hidden(line) and not has_half_letters(line)
 
 
 def _is_day(text: Any) -> bool:

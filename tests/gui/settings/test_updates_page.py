@@ -15,13 +15,14 @@ from shots.updates import FETCHES, OFFERED, PACKAGE, READY, REFUSED, WAITS, Samp
 
 from desktop.domain.installation import Installation
 from desktop.domain.updates.rights import Manifest, Right, RightChange, differences
-from desktop.presenter.updates.words import RightRow, UpdateFacts, UpdateView, day_words, size_words, view_of
+from desktop.presenter.updates.words import RightRow, UpdateFacts, UpdateView, day_words, rows_of, size_words, view_of
 from desktop.services.updates.memory import OfferedVersion
 from desktop.services.updates.state import UpdateState
 from desktop.ui.settings.updates.page import UpdatesPage
-from desktop.ui.settings.updates.rights import NOTHING, RightLine
+from desktop.ui.settings.updates.rights import NOTHING, PAGE, RightLine
 from desktop.ui.theme import Theme
 from tests.gui.shell.test_window import spin
+from tests.harness.timeouts import WAIT_MS
 
 pytestmark = pytest.mark.spec("R-UPD-3")
 RUN = "Why does the nightly job double rows?"
@@ -30,12 +31,24 @@ RUN = "Why does the nightly job double rows?"
 def shown(qtbot: QtBot, view: UpdateView) -> tuple[UpdatesPage, SampleUpdates, list[str]]:
     said: list[str] = []
     model = SampleUpdates(view)
-    made = UpdatesPage(model, said.append)  # type: ignore[arg-type]  # a sample of it
-    qtbot.addWidget(made)
-    made.resize(760, 900)
-    made.show()
+    page = UpdatesPage(model, said.append)  # type: ignore[arg-type]  # a sample of it
+    qtbot.addWidget(page)
+    page.resize(760, 900)
+    page.show()
     spin()
-    return made, model, said
+    return page, model, said
+
+
+def lines(page: UpdatesPage) -> list[RightLine]:
+    """In their order."""
+    found = [line for line in page.findChildren(RightLine) if line.isVisible()]
+    return sorted(found, key=lambda line: line.y())
+
+
+def made(qtbot: QtBot, page: UpdatesPage, count: int) -> list[RightLine]:
+    """They come one by one."""
+    qtbot.waitUntil(lambda: len({line.y() for line in lines(page)}) == len(lines(page)) == count, timeout=WAIT_MS)
+    return lines(page)
 
 
 def words(page: UpdatesPage) -> str:
@@ -44,7 +57,7 @@ def words(page: UpdatesPage) -> str:
 
 def test_what_it_may_newly_do_stands_in_lines_with_their_category(qtbot: QtBot, theme: Theme) -> None:
     page, _, _ = shown(qtbot, OFFERED)
-    lines = page.findChildren(RightLine)
+    lines = made(qtbot, page, len(OFFERED.rows))
     assert [line.row for line in lines] == list(OFFERED.rows)
     assert lines[1].accessibleName() == (
         "write: Tool read-document keeps page pictures In its own cache folder. It reads only what you attach or allow."
@@ -103,7 +116,7 @@ def test_a_switch_that_was_not_kept_goes_back_and_says_why(qtbot: QtBot, theme: 
 def test_what_a_server_says_is_never_markup_and_never_hidden(qtbot: QtBot, theme: Theme) -> None:
     evil = RightRow("admin", "<b>Nothing</b>\u202e new", "<img src=x>\n" + "long " * 60)
     page, _, _ = shown(qtbot, replace(OFFERED, rows=(evil,), news=("<a href=x>y</a>\u200b",)))
-    (line,) = page.findChildren(RightLine)
+    (line,) = made(qtbot, page, 1)
     texts = [label.text() for label in line.findChildren(QLabel)]
     assert any("<b>Nothing</b>" in text for text in texts)
     assert not any("\u202e" in text or "\n" in text for text in texts)
@@ -122,7 +135,42 @@ def test_all_that_is_new_can_be_read(qtbot: QtBot, theme: Theme) -> None:
 
 def test_a_version_that_may_do_nothing_more_says_so(qtbot: QtBot, theme: Theme) -> None:
     page, _, _ = shown(qtbot, replace(OFFERED, rows=()))
-    assert NOTHING in words(page)
+    qtbot.waitUntil(lambda: NOTHING in words(page), timeout=WAIT_MS)
+
+
+MANY = tuple(
+    RightRow("admin", f"Right {number}.", "Of a version that brings thousands. " * 9) for number in range(2000)
+)
+
+
+def test_of_thousands_of_rights_a_page_is_made_and_all_can_be_turned_to(qtbot: QtBot, theme: Theme) -> None:
+    page, _, _ = shown(qtbot, replace(OFFERED, rows=MANY))
+    assert [line.row for line in made(qtbot, page, PAGE)] == list(MANY[:PAGE])
+    assert "What it may newly do (2,000)" in words(page)
+    pager = page.offer.rights.pager
+    assert (pager.where.text(), pager.before.isEnabled()) == ("1 to 25 of 2,000", False)
+    pager.next.click()
+    qtbot.waitUntil(lambda: [line.row for line in lines(page)] == list(MANY[PAGE : 2 * PAGE]), timeout=WAIT_MS)
+    for _ in range(78):
+        pager.next.click()
+    qtbot.waitUntil(lambda: [line.row for line in lines(page)] == list(MANY[-PAGE:]), timeout=WAIT_MS)
+    assert not pager.next.isEnabled()
+
+
+def test_what_is_new_of_another_version_begins_on_the_first_page(qtbot: QtBot, theme: Theme) -> None:
+    page, model, _ = shown(qtbot, replace(OFFERED, rows=MANY))
+    page.offer.rights.pager.next.click()
+    model.show_view(OFFERED)
+    assert [line.row for line in made(qtbot, page, len(OFFERED.rows))] == list(OFFERED.rows)
+    assert not page.offer.rights.pager.next.isVisible()
+
+
+def test_progress_makes_no_line_anew(qtbot: QtBot, theme: Theme) -> None:
+    page, model, _ = shown(qtbot, OFFERED)
+    before = made(qtbot, page, len(OFFERED.rows))
+    model.show_view(FETCHES)
+    spin()
+    assert lines(page) == before
 
 
 # -- the words ---------------------------------------------------------------------------------------------------------
@@ -150,7 +198,7 @@ def around(**how: Any) -> UpdateFacts:
 
 
 def view(state: UpdateState, **how: Any) -> UpdateView:
-    return view_of(state, around(**how))
+    return view_of(state, around(**how), rows_of(state.differences))
 
 
 def rows(*found: RightChange) -> tuple[RightRow, ...]:
@@ -169,7 +217,22 @@ def test_each_kind_of_difference_is_a_sentence() -> None:
         RightRow("", "Knows addresses.", "No longer b.example."),
     )
     assert rows(RightChange("gone", hosts)) == (RightRow("", "Knows addresses.", ""),)
-    assert rows(RightChange("other", hosts)) == ()
+
+
+def test_what_is_said_in_other_words_stands_beside_the_words_of_before() -> None:
+    """A right whose words alone changed may mean something else now."""
+    before = Right("tool:x", "write", "Writes files", "Asks each time.", ("a",))
+    after = replace(before, detail="Asks once.")
+    assert rows(RightChange("other", after, before=before)) == (
+        RightRow("write", "Writes files", "Said in other words. Asks once. Until now it said: “Asks each time.”"),
+    )
+    other = replace(before, title="Writes and removes files", detail="")
+    (row,) = rows(RightChange("more", other, ("b",), before=before))
+    assert row.detail == "Newly: b. Until now it said: “Writes files. Asks each time.”"
+    (row,) = rows(RightChange("less", after, (), ("a",), before))
+    assert (row.category, row.detail) == ("", "No longer a. Asks once. Until now it said: “Asks each time.”")
+    (row,) = rows(RightChange("other", before, before=replace(before, detail="")))
+    assert row.detail == "Said in other words. Asks each time. Until now nothing more was said of it."
 
 
 def test_a_hundred_new_hosts_are_all_named_and_a_hundred_lost_ones_are_counted() -> None:

@@ -12,11 +12,11 @@ from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.servers.mcp import McpPrompt, McpResource, McpTemplate
 from desktop.presenter.chat.from_servers import kind_words
 from desktop.presenter.mcp.rows import McpRow
-from desktop.ui.settings.mcp.pager import Pager
 from desktop.ui.settings.mcp.state import state_of
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.layout.containers import EmptyState, Notice, Scroller, clear
+from desktop.ui.widgets.layout.pager import Pager
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line

@@ -8,9 +8,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.mcp.rows import McpRow, McpToolRow
-from desktop.ui.settings.mcp.pager import Pager
 from desktop.ui.settings.mcp.tool_row import ToolRow
 from desktop.ui.widgets.controls.fields import Field
+from desktop.ui.widgets.layout.pager import Pager
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.text import Text

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame
 
 from desktop.presenter.updates.words import UpdateView
-from desktop.ui.settings.updates.rights import NOTHING, RightLine, section
+from desktop.ui.settings.updates.rights import RightsList
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import Notice, clear
 from desktop.ui.widgets.marks import MeterBar, StateLabel
@@ -40,9 +40,8 @@ class OfferCard(QFrame):
         self.about = Paragraph("", "body", "2")
         head.addWidget(self.about)
         column.addLayout(head)
-        column.addWidget(section("What it may newly do"))
-        self._rights = Column(spacing=0)
-        column.addLayout(self._rights)
+        self.rights = RightsList()
+        column.addWidget(self.rights)
         self._news_head = pane("strip")
         row = Row(self._news_head, margins=(16, 4, 8, 4), spacing=8)
         self.news_words = Paragraph("", "body", "2")
@@ -91,14 +90,7 @@ class OfferCard(QFrame):
         before, self._shown = self._shown, view
         self.title.setText(shown_line(view.title))
         self.about.set_pieces(shown_line(view.about))
-        if view.rows != before.rows or not self._rights.count():
-            clear(self._rights)
-            for row in view.rows:
-                self._rights.addWidget(RightLine(row))
-            if not view.rows:
-                nothing = pane("row")
-                Column(nothing, margins=(16, 10, 16, 10)).addWidget(Paragraph(NOTHING, "body", "2"))
-                self._rights.addWidget(nothing)
+        self.rights.show_rows(view.rows)
         if view.news != before.news:
             self._show_news(self.all_news.isChecked())
         self._news_head.setVisible(bool(view.news))

@@ -73,11 +73,25 @@ def test_a_graver_category_is_more(before: str, after: str, change: str) -> None
     assert changes(manifest(one), manifest(other)) == [(change, "x")]
 
 
-def test_other_words_are_no_other_right() -> None:
-    assert changes(manifest(BASH), manifest(Right(BASH.id, BASH.category, "Other", "", BASH.facts))) == [
-        ("other", "tool:bash")
-    ]
+def test_other_words_are_no_other_right_and_are_told_with_those_of_before() -> None:
+    """Whoever changes what is meant changes the words perhaps, and nothing else."""
+    other = Right(BASH.id, BASH.category, "Other", "", BASH.facts)
+    (found,) = differences(manifest(BASH), manifest(other))
+    assert (found.change, found.right, found.before) == ("other", other, BASH)
     assert changes(manifest(BASH), manifest(BASH)) == []
+
+
+def test_other_words_come_after_what_is_new_and_before_what_is_gone() -> None:
+    here = manifest(BASH, HOSTS, Right("z", "admin", "Z"))
+    there = manifest(Right(BASH.id, BASH.category, "Other", "", BASH.facts), HOSTS, Right("a", "read", "A"))
+    assert changes(here, there) == [("new", "a"), ("other", "tool:bash"), ("gone", "z")]
+
+
+def test_more_or_less_of_it_in_other_words_says_those_of_before_too() -> None:
+    for category, change in (("admin", "more"), ("read", "less")):
+        other = Right(BASH.id, category, BASH.title, "Not judged.", BASH.facts)
+        (found,) = differences(manifest(BASH), manifest(other))
+        assert (found.change, found.before) == (change, BASH)
 
 
 def test_a_category_that_nobody_knows_is_the_gravest() -> None:
@@ -107,6 +121,17 @@ RIGHT = {"id": "x", "category": "read", "title": "X", "detail": "", "facts": []}
         json.dumps({"form": FORM, "rights": [{**RIGHT, "title": "x" * 500}]}).encode(),
         json.dumps({"form": FORM, "rights": [RIGHT, RIGHT]}).encode(),
         json.dumps({"form": FORM, "rights": [{**RIGHT, "id": str(n)} for n in range(MOST + 1)]}).encode(),
+        json.dumps({"form": FORM, "rights": [{**RIGHT, "title": " "}]}).encode(),
+        json.dumps({"form": FORM, "rights": [{**RIGHT, "facts": ["\t"]}]}).encode(),
+        json.dumps({"form": FORM, "rights": [{**RIGHT, "title": "\ud800"}]}).encode(),
+        json.dumps({"form": FORM, "rights": [{**RIGHT, "facts": ["x\udfff"]}]}).encode(),
+        json.dumps({"form": FORM, "rights": [RIGHT]}).encode("utf-16"),
+        json.dumps({"form": FORM, "rights": [RIGHT]}).encode("utf-16-le"),
+        json.dumps({"form": FORM, "rights": [RIGHT]}).encode("utf-32"),
+        json.dumps({"form": FORM, "rights": [RIGHT]}).encode("utf-8-sig"),
+        b'{"form": 1, "formats": {"database": ' + b"9" * 100_000 + b'}, "rights": []}',
+        b'{"form": 1, "rights": [' + b'{"facts": ' * 20_000 + b"1" + b"}" * 20_000 + b"]}",
+        b'{"a":' * 90_000,
         b" " * 600_000,
     ],
 )

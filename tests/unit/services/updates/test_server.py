@@ -26,7 +26,7 @@ from desktop.services.updates.memory import Memory, OfferedVersion
 from desktop.services.updates.versions import Versions
 from desktop.workers.child import ChildProcess, ChildSpec
 from desktop.workers.web_child import UPDATE_SCRIPT, UPDATE_SERVICE
-from tests.servers.updates import SmallAssent, UpdateServer, manifest
+from tests.servers.updates import INSIDE, SmallAssent, UpdateServer, manifest
 from tests.unit.services.updates.conftest import ROOT, confined
 
 pytestmark = pytest.mark.spec("R-UPD-1")
@@ -121,6 +121,48 @@ async def test_a_list_or_an_offer_that_was_altered_is_refused(server: UpdateServ
     server.offer(SmallAssent("1.3"))
     _altered(server, end, lambda data: data.replace(b"1.3", b"1.4"))
     assert (await _refusal(asking.newest())).startswith("updates.altered: ")
+
+
+RIGHTS = SmallAssent("1.3").files()[f"{INSIDE}/rights.json"].decode()
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        RIGHTS.encode("utf-16"),
+        RIGHTS.encode("utf-8-sig"),
+        RIGHTS.encode("utf-32-le"),
+        RIGHTS.replace("Each is", "\\ud800").encode(),
+        RIGHTS.replace('"Each is judged."', "[" * 600 + "]" * 600).encode(),
+    ],
+    ids=["UTF-16", "BOM", "UTF-32", "half a letter", "lists in lists"],
+)
+async def test_a_signed_list_of_rights_that_cannot_be_read_is_refused_in_words(
+    server: UpdateServer, asking: Server, listed: bytes
+) -> None:
+    server.offer(SmallAssent("1.3", more={f"{INSIDE}/rights.json": listed}))
+    assert await _refusal(asking.newest()) == (
+        "updates.rights: The list of what this version may do cannot be read. It comes from "
+        f"127.0.0.1:{server.web.port}."
+    )
+
+
+async def test_a_line_of_news_with_half_a_letter_is_left_out(server: UpdateServer, asking: Server) -> None:
+    package = SmallAssent("1.3").pack(server.folder / "p")
+    newest = dict(
+        zip(("version", "date", "unpacked", "package"), ("1.3", "2026-11-20", 10**6, package.name), strict=True)
+    )
+    server.publish(package)
+    name = f"{system()}.json"
+    said = {**newest, "rights": server.newest()["rights"], "news": ["Whole.", "Half \ud800."]}
+    (server.served / "targets" / name).write_text(json.dumps(said))
+    repository = Repository(server.served, read_keys(server.keys))
+    targets = repository._load("targets")
+    targets.signed.targets[name] = TargetFile.from_file(name, str(server.served / "targets" / name))
+    repository._sign("targets", targets)
+    repository.publish([])
+    server.serve()
+    assert (await _offer(asking)).news == ("Whole.",)
 
 
 @pytest.mark.parametrize(
