@@ -1,7 +1,8 @@
 """The pages of help, read from their files: Markdown, cut into sections at its headings.
 
 A comment below a heading says more of its section than a reader needs: ``<!-- there: settings:Keyring -->`` which
-command shows the place that it is about, ``<!-- also: password, credential -->`` what else it is found by.
+command shows the place that it is about, ``<!-- also: password, lost key -->`` what else it is found by: a word or a
+question, and there may be several such lines.
 """
 
 from __future__ import annotations
@@ -97,10 +98,12 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _section(page: str, page_title: str, number: int, title: str, text: str) -> ReadSection:
-    said = dict(_COMMENT.findall(text))
+    said: dict[str, list[str]] = {}
+    for kind, words in _COMMENT.findall(text):
+        said.setdefault(kind, []).append(words)
     shown = _COMMENT.sub("", text).strip("\n")
     typed = next((code.strip() for language, code in _CODE.findall(shown) if language in _SHELLS), "")
     see = tuple(dict.fromkeys(name for _, name in _PAGE_LINK.findall(shown) if name != page))
     words = re.sub(r"[`*]", "", title)
-    section = HelpSection(page, page_title, number, words, shown, said.get("there", ""), typed, see)
-    return ReadSection(section, said.get("also", ""))
+    section = HelpSection(page, page_title, number, words, shown, said.get("there", [""])[-1], typed, see)
+    return ReadSection(section, ", ".join(said.get("also", ())))

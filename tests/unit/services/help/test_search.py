@@ -123,3 +123,20 @@ def test_odd_queries_find_nothing_or_something_and_never_fail(query: str) -> Non
 def test_a_page_in_an_odd_form_is_read_as_far_as_it_goes(text: str) -> None:
     found = sections_of("x", text)
     assert [one.section.title for one in found] == (["A"] if text.startswith("# A") else [])
+
+
+def test_a_word_that_is_nowhere_is_sought_as_one_that_means_the_same_and_then_as_one_that_was_mistyped() -> None:
+    assert titles("revert ") == ["Undo what an agent wrote"]
+    assert titles("undoo ") == ["Undo what an agent wrote"]
+    assert titles("ndo ") == []  # three letters are too few to guess from
+    assert titles("vresion ") == ["Go back to an older version", "Updates"]
+    assert titles("upgarde ") == ["Updates"]
+
+
+def test_a_title_and_what_a_section_says_it_is_found_by_come_before_the_same_words_anywhere() -> None:
+    elsewhere = "## Elsewhere\n<!-- also: lost it -->\n<!-- also: gone -->\n\nx\n"
+    page = f"# Undo and more of undo\n\nundo undo undo\n\n## Undo\n\nx\n\n{elsewhere}"
+    index = HelpIndex(sections_of("a", page))
+    assert index.find("how do I undo").hits[0].section.title == "Undo"
+    assert index.find("I lost it").hits[0].section.title == "Elsewhere"
+    assert index.find("gone").hits[0].section.title == "Elsewhere"
