@@ -155,6 +155,11 @@ def test_what_helps_is_left_as_it_is() -> None:
         "Confinement: ok: Confined by bubblewrap: commands write only in allowed folders.",
         "Activity log: ok: Lines: 1,204, each vouching for all before it, up to 71104daec9cd0409.",
         "Model host: ok: It starts, and loads its library in 3.2 s.",
+        "Linux 5.15.0-1053-azure-fde-with-a-long-name-generic x86_64, Fedora Linux 40 (Workstation Edition)",
+        "Keyring: notice: The key is missing, and its token: none.",
+        "Keyring: ok: GNOME Keyring (org.freedesktop.secrets) takes and gives a key.",
+        "Model host: broken: it ended with 1: ModuleNotFoundError: No module named litellm.utils",
+        "Assent 0.1.0, checkout, 648fa8e19480",
     ):
         assert mask().mask(fact) == fact
 
