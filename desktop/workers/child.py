@@ -249,7 +249,7 @@ class ChildProcess:
 
     async def _spawn(self) -> asyncio.subprocess.Process:
         pipe = asyncio.subprocess.PIPE
-        return await asyncio.create_subprocess_exec(
+        return await processes.start(
             *self._spec.argv,
             stdin=pipe,
             stdout=pipe,
@@ -257,5 +257,4 @@ class ChildProcess:
             env=dict(self._spec.environment),
             cwd=self._spec.folder,
             pass_fds=self._spec.handles,
-            **processes.APART,
         )

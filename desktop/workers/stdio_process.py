@@ -55,7 +55,7 @@ class StdioProcess:
     async def start(self) -> None:
         """Start the program, and listen to its stderr."""
         pipe = asyncio.subprocess.PIPE
-        self._process = await asyncio.create_subprocess_exec(
+        self._process = await processes.start(
             *self._argv,
             cwd=self._cwd,
             env=dict(self._env),
@@ -63,7 +63,6 @@ class StdioProcess:
             stdout=pipe,
             stderr=pipe,
             limit=self._limits.message,
-            **processes.APART,
         )
         limits.free_memory_of(self._process.pid)
         self._listening = asyncio.ensure_future(self._listen(self._process))

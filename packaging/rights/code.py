@@ -42,6 +42,7 @@ STARTING = frozenset(
 STARTING_OF = {
     "subprocess": frozenset("run call check_call check_output getoutput getstatusoutput".split()),
     "os": frozenset("fork forkpty system popen execv execve execvp execvpe execl execle execlp startfile".split()),
+    "processes": frozenset({"start", "start_blocking"}),
 }
 LOCAL = frozenset({"socket.AF_UNIX", "socket.AF_NETLINK", "socket.AF_PACKET"})
 """Sockets that lead to no other computer."""

@@ -71,8 +71,11 @@ PARTS: dict[tuple[str, str], Words] = {
     ("starts", "services/updates"): Words(
         "Starts a new version once, to see that it does.", "It says its number and ends. After your yes to the update."
     ),
+    ("starts", "systems/posix"): Words(
+        "Starts programs for the parts in this list.", "Each apart, so that it is ended with all that it started."
+    ),
     ("starts", "systems/windows"): Words(
-        "Ends on Windows what it has started, by taskkill.", "With all that this started itself."
+        "Starts programs for the parts in this list.", "Each ends with all that it started."
     ),
     ("starts", "workers/child"): Words("Starts its own helper processes.", "Those that stand in this list."),
     ("starts", "workers/js_code"): Words("Starts the sandbox for code that models write.", "It reaches nothing."),
@@ -90,7 +93,7 @@ PARTS: dict[tuple[str, str], Words] = {
     ),
     ("desktop", "app/desktop"): Words("Shows notifications.", "That a request waits; never what it is about."),
     ("system", "systems/windows"): Words(
-        "Calls Windows itself.", "For locks of files, their real paths, and how much memory there is."
+        "Calls Windows itself.", "For locks and real paths of files, for memory, and to hold and end what it started."
     ),
     ("system", "app/desktop"): Words("Calls libraries of the system.", "To look which ones Qt misses."),
     ("system", "app/lifecycle"): Words("Calls libraries of the system.", "For the memory that it gives back."),

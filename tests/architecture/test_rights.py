@@ -40,6 +40,7 @@ def _done(place: str, code: str) -> tuple[dict[tuple[str, str], set[str]], set[s
         ("desktop/store/x.py", "x = lazy_module('tuf.ngclient')\n", "reaches store/x"),
         ("desktop/store/x.py", "def f():\n  import subprocess\n  subprocess.run(['x'])\n", "starts store/x"),
         ("desktop/store/x.py", "from subprocess import Popen\nPopen('x')\n", "starts store/x"),
+        ("desktop/store/x.py", "from desktop.systems import processes\nprocesses.start('x')\n", "starts store/x"),
         ("desktop/store/x.py", "import multiprocessing\n", "starts store/x"),
         ("desktop/ui/frog/x.py", "import os\nos.execv('x', [])\n", "starts ui/frog"),
         ("desktop/ui/frog/x.py", "import asyncio\nasyncio.start_server(1, 2)\n", "listens ui/frog"),

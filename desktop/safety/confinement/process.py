@@ -3,7 +3,7 @@
 What holds: inside a PID namespace (bubblewrap) every descendant ends, always. Elsewhere on Linux a small parent
 (``linux/launcher.py``) adopts orphans, so that also children that called ``setsid`` or forked twice are found by their
 ancestry and ended; only a command that first kills that parent escapes, which Landlock (ABI 6) forbids. On macOS the
-process group is ended, on Windows the tree of parents and children.
+process group is ended, on Windows the job object, which nothing leaves.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class GroupRunner:
     async def _start(self, spec: ProcessSpec) -> asyncio.subprocess.Process:
         wrapped = held(spec)
         try:
-            return await asyncio.create_subprocess_exec(
+            return await processes.start(
                 *wrapped.argv,
                 cwd=wrapped.cwd,
                 env=dict(wrapped.env),
@@ -90,7 +90,7 @@ class GroupRunner:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
                 pass_fds=wrapped.inherited,
-                **processes.APART,
+                memory=wrapped.memory_limit,
             )
         except (OSError, ValueError) as error:
             what = f"{spec.argv[0]} cannot be started: {getattr(error, 'strerror', None) or error}."

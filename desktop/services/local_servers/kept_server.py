@@ -23,11 +23,15 @@ LOG_LOOK_EACH = 50  # looks at the process
 
 
 class KeptServer:
-    """One life of a server. ``start`` raises OSError where it cannot be started."""
+    """One life of a server, which ends with the app if it is ``tied``. ``start`` raises OSError where it cannot be
+    started."""
 
-    def __init__(self, argv: Sequence[str], folder: str, environment: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self, argv: Sequence[str], folder: str, environment: Mapping[str, str], log: Path, *, tied: bool = True
+    ) -> None:
         self._argv, self._folder, self._environment = tuple(argv), folder, dict(environment)
         self._log = log
+        self._tied = tied
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -45,14 +49,14 @@ class KeptServer:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | open_flags.NOFOLLOW
         output = os.open(self._log, flags, 0o600)
         try:
-            self._process = subprocess.Popen(
+            self._process = processes.start_blocking(
                 self._argv,
+                tied=self._tied,
                 cwd=self._folder,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                **processes.APART,
             )
         finally:
             os.close(output)
@@ -84,6 +88,7 @@ class KeptServer:
     def let_go(self) -> None:
         """It goes on without us."""
         if self._process is not None and self._process.poll() is None:
+            processes.let_go(self._process.pid)
             self._process.returncode = 0  # else its object warns that it was forgotten
 
     async def last_words(self, characters: int) -> str:

@@ -205,7 +205,8 @@ class LocalServerService:
         spec = ProcessSpec(plan.argv, os.path.realpath(os.sep), environment, settled=True)
         if not plan.choice.leave_running:
             spec = held(spec)
-        process = KeptServer(spec.argv, spec.cwd, environment, around.logs / f"{kind}-server.log")
+        log, tied = around.logs / f"{kind}-server.log", not plan.choice.leave_running
+        process = KeptServer(spec.argv, spec.cwd, environment, log, tied=tied)
         try:
             process.start()
         except OSError as error:

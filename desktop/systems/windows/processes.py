@@ -1,27 +1,57 @@
-"""Processes on Windows: there are no signals, so that what ends a process ends what it started by its tree.
-
-``taskkill /T`` goes by parents: what a process started and left behind is not found any more. A job object would hold
-those, too; there is none yet, and nothing else that confines on Windows.
+"""Processes on Windows: there are no signals, so that what ends a process ends what holds it with all it started: the
+job object that it joined before it began (``jobs.py``).
 """
 
 from __future__ import annotations
 
+import asyncio
+import ctypes
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
+
+from desktop.systems.windows.jobs import SUSPENDED, Jobs
 
 if sys.platform != "win32":
     raise ImportError("for Windows alone")
 
-APART: Mapping[str, Any] = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
-"""How ``subprocess`` starts one that a Ctrl+C for us does not reach, and that opens no window of a terminal."""
 KILL: int = 9
 """Ends a process whatever it does, by TerminateProcess; the number becomes its exit code."""
 TELL: int = signal.SIGTERM
-_PATIENCE_S = 5.0
+_FLAGS = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW | SUSPENDED
+"""A Ctrl+C for us does not reach it, and it opens no window of a terminal."""
+_ASK = 0x1000
+_A_SECOND = 10_000_000
+
+_JOBS = Jobs()
+
+
+async def start(*argv: str, memory: int = 0, **options: Any) -> asyncio.subprocess.Process:
+    """Start one that is held together with all it starts, and ended with us. ``memory``: bytes that all of them get at
+    most; 0 means no limit. Raises OSError."""
+    process = await asyncio.create_subprocess_exec(*argv, creationflags=_FLAGS, **options)
+    try:
+        _JOBS.join(process.pid, {"memory": memory})
+    except OSError:
+        _let_go_of_pipes(process)
+        raise
+    return process
+
+
+def _let_go_of_pipes(process: asyncio.subprocess.Process) -> None:
+    transport = getattr(process, "_transport", None)
+    if transport is not None:
+        transport.close()
+
+
+def start_blocking(argv: Sequence[str], *, tied: bool = True, **options: Any) -> subprocess.Popen[bytes]:
+    """The same without a loop; not ``tied``: it goes on when we have ended. Raises OSError."""
+    process = subprocess.Popen(argv, creationflags=_FLAGS, **options)
+    _JOBS.join(process.pid, {"tied": tied})
+    return process
 
 
 def signal_one(process: int, number: int) -> None:
@@ -29,25 +59,28 @@ def signal_one(process: int, number: int) -> None:
     os.kill(process, number)
 
 
-def signal_all(process: int, number: int) -> None:
-    """End this process and all that it started: a request where the number is none that ends, which a program without
-    a window does not hear. Raises OSError where it is gone, or cannot be ended."""
-    folder = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "taskkill.exe")
-    force = ["/F"] if number == KILL else []
+def signal_all(process: int, number: int) -> None:  # noqa: ARG001 - as on other systems
+    """End this process, which ``start`` has started, and all that it started, whatever the number: no request is heard
+    by a program without a window. Raises OSError where that was done, or it is gone."""
+    if not _JOBS.end(process):
+        raise ProcessLookupError(f"nothing holds process {process}")
+
+
+def let_go(process: int) -> None:
+    """One that is not tied to us goes on with all that it started."""
+    _JOBS.let_go(process)
+
+
+def computed_s(process: int) -> float | None:
+    """Seconds that it has computed since it began; None where it is gone."""
+    kernel = ctypes.WinDLL("kernel32")
+    kernel.OpenProcess.restype = ctypes.c_void_p
+    handle = ctypes.c_void_p(kernel.OpenProcess(_ASK, 0, process))
+    if not handle:
+        return None
+    made, ended, inside, own = (ctypes.c_uint64() for _ in range(4))
     try:
-        done = subprocess.run(
-            [folder, "/T", "/PID", str(process), *force],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE_S,
-            creationflags=subprocess.CREATE_NO_WINDOW,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise PermissionError("taskkill did not end it in time") from error
-    if done.returncode != 0:
-        raise ProcessLookupError(done.stderr.decode("utf-8", "replace").strip()[:200])
-
-
-def computed_s(process: int) -> float | None:  # noqa: ARG001 - as on other systems
-    """Not asked here."""
-    return None
+        times = (ctypes.byref(one) for one in (made, ended, inside, own))
+        return (inside.value + own.value) / _A_SECOND if kernel.GetProcessTimes(handle, *times) else None
+    finally:
+        kernel.CloseHandle(handle)

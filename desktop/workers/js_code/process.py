@@ -57,7 +57,7 @@ class CodeProcess:
             }
         )
         pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(
+        process = await processes.start(
             spec.python,
             "-I",
             "-B",
@@ -73,7 +73,6 @@ class CodeProcess:
             env={},
             cwd=spec.folder,
             limit=limits.message_bytes + ENVELOPE,
-            **processes.APART,
         )
         worker = cls(process)
         try:

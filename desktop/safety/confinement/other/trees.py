@@ -1,4 +1,4 @@
-"""A process with all that it started on macOS and Windows: its group or its tree, and nothing that left either."""
+"""A process with all that it started: on macOS its group, which one can leave, on Windows its job, which none can."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterable
 
 from desktop.domain.safety import ProcessSpec
-from desktop.systems import current, processes
+from desktop.systems import processes
 
 
 def default_launcher() -> tuple[str, ...]:
@@ -30,11 +30,9 @@ def kill_tree(root: int) -> None:
     signal_tree(root, processes.KILL, group=True)
 
 
-def end_leftovers(root: int, *, ended: bool) -> None:
-    """The last resort when waiting was cut short twice, and the only one for what outlived its leader: of a group, for
-    a tree is gone with its root."""
-    if not ended or not current.WINDOWS:
-        signal_tree(root, processes.KILL, group=True)
+def end_leftovers(root: int, *, ended: bool) -> None:  # noqa: ARG001 - as on Linux
+    """The last resort when waiting was cut short twice, and the only one for what outlived its leader."""
+    signal_tree(root, processes.KILL, group=True)
 
 
 def signal_tree(root: int, number: int, *, group: bool = False) -> None:  # noqa: ARG001 - as on Linux

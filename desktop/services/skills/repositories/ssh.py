@@ -94,8 +94,8 @@ class SshLine:
                 ends.append(await asyncio.to_thread(os.open, path, flags | open_flags.CLOEXEC))
             if self._over:
                 return ""
-            self._process = process = await asyncio.create_subprocess_exec(
-                *self._words(), stdin=ends[0], stdout=ends[1], stderr=PIPE, env=self._environment(), **processes.APART
+            self._process = process = await processes.start(
+                *self._words(), stdin=ends[0], stdout=ends[1], stderr=PIPE, env=self._environment()
             )
         finally:
             for end in ends:
