@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
 from types import FrameType
@@ -84,6 +84,19 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     for number in below:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(number, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def nothing_goes_on() -> Iterator[None]:
+    """What was started in the meantime ends with it, also what a signal kept this process from knowing of."""
+    try:
+        yield
+    finally:
+        for number in _below(os.getpid()):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(number, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(number, 0)
 
 
 def _below(root: int) -> list[int]:

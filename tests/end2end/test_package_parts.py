@@ -14,7 +14,7 @@ import pytest
 from devlib.packages import elf, probe
 from devlib.packages.appimage import START, WHERE, make_appimage, starts_apart
 from devlib.packages.flatpak import make_flatpak
-from devlib.packages.folder import LAUNCHER, NAME, Version, _compile, compared_bytecode, lay_folder
+from devlib.packages.folder import LAUNCHER, LOADER, NAME, Version, _compile, compared_bytecode, launcher, lay_folder
 from devlib.packages.proving import imported_by, our_own
 from devlib.packages.pruning import PACKAGES, STANDARD_LIBRARY, prune_table
 from devlib.packages.source import Source
@@ -229,34 +229,61 @@ def test_bytecode_is_compared_with_no_source_and_the_same_in_every_place(tmp_pat
     assert made[0] == made[1]
 
 
-def _started(tmp_path: Path, libc: str) -> "subprocess.CompletedProcess[str]":
-    """The launcher of a version, on a system whose C library says this of itself."""
+def _started(tmp_path: Path, tools: dict[str, str], loader: str = LOADER) -> "subprocess.CompletedProcess[str]":
+    """The launcher of a version, on a system with these tools and no others."""
     (tmp_path / "tools").mkdir()
-    for name, text in (("tools/getconf", f"echo '{libc}'"), ("python9", 'echo "started $@"')):
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    launcher = tmp_path / "assent"
-    launcher.write_text(LAUNCHER.format(major=2, minor=35, name="python9"))
-    launcher.chmod(0o755)
-    environment = {"PATH": f"{tmp_path / 'tools'}:/usr/bin:/bin"}
-    return subprocess.run([launcher, "--home", "a b"], env=environment, capture_output=True, text=True)
+    for name in ("readlink", "dirname"):
+        (tmp_path / "tools" / name).symlink_to(f"/usr/bin/{name}")
+    for name, text in {"uname": "echo x86_64", **tools}.items():
+        (tmp_path / "tools" / name).write_text(f"#!/bin/sh\n{text}\n")
+    start = tmp_path / "assent"
+    start.write_text(launcher((ROOT / LAUNCHER).read_text("utf-8"), (2, 35), loader, "python9"))
+    (tmp_path / "python9").write_text('#!/bin/sh\necho "started $@"\n')
+    for path in (start, tmp_path / "python9", *(tmp_path / "tools" / name for name in ("uname", *tools))):
+        path.chmod(0o755)
+    environment = {"PATH": str(tmp_path / "tools")}
+    return subprocess.run([start, "--home", "a b"], env=environment, capture_output=True, text=True, timeout=WAIT_S)
 
 
-@pytest.mark.parametrize("libc", ["glibc 2.35", "glibc 2.36", "glibc 2.100", "glibc 3.0"])
+@pytest.mark.parametrize("libc", ["glibc 2.35", "glibc 2.36", "glibc 2.100", "glibc 3.0", "glibc 2.40.9000"])
 def test_a_version_starts_where_glibc_is_new_enough(tmp_path: Path, libc: str) -> None:
-    done = _started(tmp_path, libc)
-    assert (done.returncode, done.stdout) == (0, "started -I -m desktop --home a b\n")
+    done = _started(tmp_path, {"getconf": f"echo '{libc}'"})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "started -I -m desktop --home a b\n", "")
 
 
+def test_a_version_starts_where_nothing_tells_the_c_library(tmp_path: Path) -> None:
+    """As in a Flatpak, or on a system that has its programs elsewhere: the loader is there, so it is glibc."""
+    done = _started(tmp_path, {})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "started -I -m desktop --home a b\n", "")
+
+
+@pytest.mark.spec("R-PKG-1")
 @pytest.mark.parametrize(
-    ("libc", "said"),
+    ("tools", "said"),
     [
-        ("glibc 2.31", "needs glibc 2.35 or newer; this system has 2.31."),
-        ("glibc 1.99", "needs glibc 2.35 or newer; this system has 1.99."),
-        ("", "needs a Linux with glibc 2.35 or newer, and this one has another C library."),
+        ({"getconf": "echo glibc 2.31"}, "needs glibc 2.35 or newer; this system has 2.31."),
+        ({"getconf": "echo glibc 1.99"}, "needs glibc 2.35 or newer; this system has 1.99."),
+        ({"getconf": "exit 1"}, "needs a Linux with glibc 2.35 or newer, and this one has another C library."),
+        ({"getconf": "echo musl"}, "needs a Linux with glibc 2.35 or newer, and this one has another C library."),
+        ({"uname": "echo aarch64"}, "is for computers of the kind x86_64, and this one is aarch64."),
+        ({"uname": "echo i686"}, "is for computers of the kind x86_64, and this one is i686."),
     ],
 )
-def test_on_another_c_library_it_says_which_one_it_needs(tmp_path: Path, libc: str, said: str) -> None:
-    done = _started(tmp_path, libc)
+def test_on_a_computer_that_does_not_fit_it_says_what_it_needs(
+    tmp_path: Path, tools: dict[str, str], said: str
+) -> None:
+    _refused(_started(tmp_path, tools), said)
+
+
+@pytest.mark.spec("R-PKG-1")
+def test_where_only_the_kernel_has_64_bits_it_says_so(tmp_path: Path) -> None:
+    loader = str(tmp_path / "ld.so")
+    _refused(_started(tmp_path, {"getconf": "echo glibc 2.36"}, loader), f"of 64 bits, and {loader} is not here.")
+
+
+def _refused(done: "subprocess.CompletedProcess[str]", said: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    first, step = done.stderr.splitlines()
+    assert first.startswith("assent: This Assent ")
+    assert first.endswith(said)
+    assert step.startswith("  Install Assent's wheel with pipx or uv instead")

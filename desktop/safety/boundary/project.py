@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
+from desktop.domain.loading.lazy_pattern import lazy_pattern
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.disk_snapshot import StatCache
 
@@ -33,6 +34,9 @@ _SYSTEM = (
     "C:\\Program Files (x86)",
     "C:\\ProgramData",
 )
+
+_STAND_IN = lazy_pattern(r"/run/(user/\d+|flatpak)/doc/.")
+"""What Flatpak's file dialog gives for a folder that is not shared: below /run, where agents have no business."""
 
 
 def closed_because(project: str, moment: StatCache | None = None) -> str:
@@ -62,6 +66,8 @@ def too_wide(real: str) -> str:
     home = paths.real(os.path.expanduser("~"))
     if paths.is_within(home, real):
         return "is your home folder" if home == real else "holds your home folder"
+    if _STAND_IN.match(real):
+        return "is a stand-in that Flatpak made for it; share the folder itself, as Help says under Installing"
     if any(paths.is_within(real, system) for system in _SYSTEM):
         return "belongs to the system"
     return ""

@@ -1,9 +1,8 @@
-"""The package command in the environment that `tools.py` made."""
+"""The package command in the environment that `tools.py` made. Told to end, it removes what is half made."""
 
-import signal
 import sys
 
+from ..ending import until_told
 from .command import main
 
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what is half made is removed on the way out
-sys.exit(main(sys.argv[1:]))
+sys.exit(until_told(lambda: main(sys.argv[1:])))

@@ -38,11 +38,7 @@ TIMEOUT_S = 60
 
 def make_appimage(version: Version, runtime: Path | None, work: Path, out: Path) -> Path:
     """``Assent-VERSION-x86_64.AppImage``."""
-    if runtime is None or not _is_runtime(runtime):
-        raise Stop(
-            "An AppImage needs the program that stands at its beginning, and it was not given.",
-            "Build it with packaging/appimage/runtime.sh and name it: dev.py package appimage --runtime FILE.",
-        )
+    runtime = refuse_runtime(runtime)
     _refuse_shared_folder(runtime, work)
     root = lay_system(version, work / "appimage", "appimage")
     (root / "AppRun").write_text(START, encoding="utf-8")
@@ -56,6 +52,16 @@ def make_appimage(version: Version, runtime: Path | None, work: Path, out: Path)
     made = out / f"Assent-{version.source.version}-x86_64.AppImage"
     _write_image(runtime, root, work / "appimage.squashfs", made, version.source.epoch)
     return made
+
+
+def refuse_runtime(runtime: Path | None) -> Path:
+    """What was given, when it is one."""
+    if runtime is None or not _is_runtime(runtime):
+        raise Stop(
+            "An AppImage needs the program that stands at its beginning, and it was not given.",
+            "Build it with packaging/appimage/runtime.sh and name it: dev.py package appimage --runtime FILE.",
+        )
+    return runtime
 
 
 def _write_image(runtime: Path, root: Path, image: Path, made: Path, epoch: int) -> None:

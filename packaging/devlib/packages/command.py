@@ -7,7 +7,6 @@ import argparse
 import hashlib
 import json
 import os
-import shutil
 import sys
 import tempfile
 import time
@@ -15,9 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..ending import nothing_goes_on
+from ..environment import ROOT
 from ..words import Stop, fail, say
-from .appimage import make_appimage
+from .appimage import make_appimage, refuse_runtime
 from .archive import pack
+from .beforehand import HALF_MADE, alone_in, refuse_what_cannot_be_made
 from .calling import call
 from .flatpak import make_flatpak
 from .folder import Version, described_glibc, lay_folder, make_version
@@ -193,12 +195,15 @@ def make(
     python: Path | None = None,
 ) -> None:
     """The packages in ``out``, their sums and figures. What is not finished is not in ``out``."""
+    if "appimage" in kinds:
+        refuse_runtime(runtime)
     out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".making-", dir=out) as place:
+    refuse_what_cannot_be_made(kinds, out, (ROOT / ".git").exists())
+    with alone_in(out), tempfile.TemporaryDirectory(prefix=HALF_MADE, dir=out) as place, nothing_goes_on():
         work, done = Path(place) / "work", Path(place) / "out"
         work.mkdir()
         done.mkdir()
-        build = Build(copied_source(work / "source", updates), work, done, runtime, python)
+        build = Build(copied_source(work / "source", updates, out=out), work, done, runtime, python)
         for kind in kinds:
             began = time.monotonic()
             made = KINDS[kind](build)
@@ -206,8 +211,8 @@ def make(
         list_parts(build)
         (done / FIGURES).write_text(json.dumps(build.figures, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         for path in sorted(done.iterdir()):
-            shutil.move(path, out / path.name)
-    write_sums(out)
+            path.replace(out / path.name)
+        write_sums(out)
 
 
 def list_parts(build: Build) -> None:
@@ -232,7 +237,9 @@ def write_sums(out: Path) -> None:
     """SHA-256 of everything there, as `sha256sum -c` reads it."""
     lines = []
     for path in sorted(out.iterdir()):
-        if path.is_file() and path.name not in (SUMS, FIGURES):
+        if path.is_file() and path.name not in (SUMS, FIGURES) and not path.name.startswith("."):
             with path.open("rb") as file:
                 lines.append(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {path.name}\n")
-    (out / SUMS).write_text("".join(lines), encoding="utf-8")
+    fresh = out / f".{SUMS}"
+    fresh.write_text("".join(lines), encoding="utf-8")
+    fresh.replace(out / SUMS)

@@ -8,19 +8,21 @@ from typing import Any
 from .appimage import ID
 from .source import Source
 
-RUNTIME = "24.08"
+RUNTIME = "25.08"
+"""Of the newest two, which are those that get security fixes."""
 RIGHTS = (
     "--share=ipc",
     "--share=network",
     "--socket=wayland",
     "--socket=fallback-x11",
-    "--device=dri",
-    "--filesystem=home",
+    "--filesystem=~/.agent:create",
     "--talk-name=org.freedesktop.secrets",
     "--talk-name=org.freedesktop.Notifications",
 )
-"""Windows, the models' network, the folders that people let agents work in, the keyring, notifications. Flatpak's own
-sandbox allows no second one by bubblewrap inside; Landlock holds commands there, and the app says which it is."""
+"""Windows (what they hold is painted without the graphics card), the models' network, Assent's own folder, which is
+that of every other kind and outlives the removal of the Flatpak, the keyring, notifications. Of the person's files
+nothing more: a project's folder is shared by its name (`flatpak override --user --filesystem=DIR app.assent.Assent`),
+for the stand-ins that Flatpak's file dialog makes below /run belong to the system, and are closed to agents."""
 
 
 def make_flatpak(source: Source, folder: Path, out: Path) -> Path:

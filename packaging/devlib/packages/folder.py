@@ -7,6 +7,7 @@ to a few files; so what is handed out is a real interpreter with real files (fig
 import json
 import os
 import platform
+import re
 import shutil
 import sqlite3
 import ssl
@@ -27,25 +28,9 @@ from .interpreter import NAME, lay_interpreter, strip
 from .pruning import mend_records, prune_packages
 from .source import BUILD_FILE, Source
 
-LAUNCHER = """#!/bin/sh
-# Starts this Assent, wherever its folder lies. What it needs of the system is said here, where the loader would only
-# name a symbol.
-here=$(dirname -- "$(readlink -f -- "$0")")
-found=$(getconf GNU_LIBC_VERSION 2>/dev/null)
-case $found in
-glibc\\ *) ;;
-*) echo "assent: This Assent needs a Linux with glibc {major}.{minor} or newer, and this one has another C library." >&2
-    echo "  Install Assent's wheel with pipx or uv instead, which fetch what fits." >&2
-    exit 2 ;;
-esac
-found=${{found#glibc }}
-if [ "${{found%%.*}}" -lt {major} ] || {{ [ "${{found%%.*}}" -eq {major} ] && [ "$(echo "$found" | cut -d. -f2)" -lt {minor} ]; }}; then
-    echo "assent: This Assent needs glibc {major}.{minor} or newer; this system has $found." >&2
-    echo "  Install Assent's wheel with pipx or uv instead, which fetch what fits, or on a newer system." >&2
-    exit 2
-fi
-exec "$here/{name}" -I -m desktop "$@"
-"""  # noqa: E501 - one condition of a shell script
+LAUNCHER = "packaging/launcher/version"
+"""Starts one version, or says what of the computer does not fit it."""
+MACHINE, LOADER = "x86_64", "/lib64/ld-linux-x86-64.so.2"
 CHOOSER = "packaging/launcher/assent"
 """Starts the current version, and the one before where that does not start."""
 OWN_CHOOSER = "bin/assent-launcher"
@@ -128,10 +113,16 @@ def _install(lock: Path, packages: Path) -> None:
         raise explained(done.stdout)
 
 
+def launcher(text: str, glibc: tuple[int, int], loader: str = LOADER, name: str = NAME) -> str:
+    """The script for what this folder needs."""
+    values = {"MAJOR": glibc[0], "MINOR": glibc[1], "MACHINE": MACHINE, "LOADER": loader, "PYTHON": name}
+    return re.sub("@([A-Z]+)@", lambda found: str(values[found[1]]), text)
+
+
 def _write_launcher(version: Version) -> None:
-    major, minor = elf.newest_glibc(version.prefix)
     path = version.prefix / "bin" / "assent"
-    path.write_text(LAUNCHER.format(major=major, minor=minor, name=NAME), encoding="utf-8")
+    text = (version.source.folder / LAUNCHER).read_text("utf-8")
+    path.write_text(launcher(text, elf.newest_glibc(version.prefix)), encoding="utf-8")
     path.chmod(0o755)
 
 

@@ -44,11 +44,11 @@ class Source:
         return json.dumps(plain, indent=1) + "\n"
 
 
-def copied_source(into: Path, updates: Path | None = None, root: Path = ROOT) -> Source:
-    """The committed sources in a new folder; of an unpacked sdist its files. ``updates``: a folder with what the build
-    knows of updates: where they are, and whose signature counts."""
+def copied_source(into: Path, updates: Path | None = None, root: Path = ROOT, out: Path | None = None) -> Source:
+    """The committed sources in a new folder; of an unpacked sdist its files, but for ``out``, where packages go.
+    ``updates``: a folder with what the build knows of updates: where they are, and whose signature counts."""
     into.mkdir(parents=True)
-    commit, epoch = _from_git(root, into) if (root / ".git").exists() else _from_sdist(root, into)
+    commit, epoch = _from_git(root, into) if (root / ".git").exists() else _from_sdist(root, into, out or into)
     project = tomllib.loads((into / "pyproject.toml").read_text("utf-8"))["project"]
     source = Source(into, str(project["version"]), commit, epoch)
     (into / BUILD_FILE).write_text(source.described("wheel"), encoding="utf-8")
@@ -76,7 +76,7 @@ def _from_git(root: Path, into: Path) -> tuple[str, int]:
     return commit, int(seconds)
 
 
-def _from_sdist(root: Path, into: Path) -> tuple[str, int]:
+def _from_sdist(root: Path, into: Path, out: Path) -> tuple[str, int]:
     try:
         found = json.loads((root / BUILD_FILE).read_text("utf-8"))
         commit, built = str(found["commit"]), datetime.strptime(found["built"], TIME).replace(tzinfo=UTC)
@@ -87,6 +87,8 @@ def _from_sdist(root: Path, into: Path) -> tuple[str, int]:
         ) from error
     for path in sorted(root.rglob("*")):
         inside = path.relative_to(root)
+        if out in path.parents:
+            continue
         if path.is_file() and not any(part in _NOT_OURS for part in inside.parts) and str(inside) not in _BUILT:
             (into / inside).parent.mkdir(parents=True, exist_ok=True)
             (into / inside).write_bytes(path.read_bytes())

@@ -10,7 +10,7 @@ from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.safety import Access
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy, only_granted
-from desktop.safety.boundary.project import closed_because
+from desktop.safety.boundary.project import closed_because, too_wide
 from desktop.safety.confinement.profile import profile_for
 from tests.unit.safety.world import World
 
@@ -131,6 +131,13 @@ def test_a_folder_that_holds_too_much_is_no_project(world: World, folder: str, w
     assert closed_because(text) == why
     for path in ("x", os.path.join(text, "x"), str(world.outside / "secret.txt")):
         assert not world.policy.within(WorkPlace(text)).explain(path, Access.READ).allowed
+
+
+@pytest.mark.parametrize("made", ["/run/user/1000/doc/3f2a/tides", "/run/flatpak/doc/3f2a/tides"])
+def test_a_stand_in_of_flatpak_is_no_project_and_it_is_said_what_to_do(made: str) -> None:
+    """The folders are of root, and of a system with Flatpak: what is said of them hangs on their names alone."""
+    assert too_wide(made).startswith("is a stand-in that Flatpak made")
+    assert too_wide("/run/user/1000/document") == too_wide("/run/user/1000/doc") == "belongs to the system"
 
 
 def test_a_name_with_characters_that_cannot_be_seen_is_no_project(world: World) -> None:
