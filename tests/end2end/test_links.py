@@ -1,4 +1,5 @@
-"""`assent open LINK` as a desktop runs it: the window of the Assent that is open shows the place, and nothing else."""
+"""`assent open LINK` as a desktop runs it, and the event that a Mac sends in its place: the window of the Assent that
+is open shows the place, and nothing else."""
 
 import json
 import subprocess
@@ -43,6 +44,32 @@ def page(home: Path) -> str:
         return str(json.loads((home / "data" / "window.json").read_text("utf-8")).get("shell.page"))
     except (OSError, ValueError):
         return ""
+
+
+@pytest.mark.spec("R-PKG-3")
+def test_links_that_a_mac_tells_a_running_app_of_open_a_place_and_hostile_ones_nothing(short_tmp: Path) -> None:
+    home = short_tmp / "home"
+    home.mkdir()
+    command = [sys.executable, "-m", "tests.end2end.opened_app", "--home", str(home)]
+    with subprocess.Popen(command, cwd=tiny.ROOT, env=environment(), stdin=-1, stdout=-1, stderr=-1, text=True) as app:
+
+        def opened(*links: str) -> None:
+            assert app.stdin is not None
+            app.stdin.write("".join(f"{link}\n" for link in links))
+            app.stdin.flush()
+
+        try:
+            opened("assent:skills")  # what the app was started for
+            tiny.wait_for(lambda: page(home) == "skills" or app.poll() is not None)
+            before = sorted(path.name for path in home.iterdir())
+            for place in ("schedules", "debates"):
+                opened(*HOSTILE, "", f"assent://{place}/")
+                tiny.wait_for(lambda place=place: page(home) == place)  # type: ignore[misc]
+            assert sorted(path.name for path in home.iterdir()) == before
+            app.terminate()
+            assert tiny.ended(app) == (0, "", "")
+        finally:
+            app.kill()
 
 
 @pytest.mark.spec("R-PKG-2")

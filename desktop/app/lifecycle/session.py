@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop import __version__
 from desktop.app.door.host import Door, Rooms
@@ -20,6 +20,7 @@ from desktop.app.home.folder import Home
 from desktop.app.home.instance import InstanceServer
 from desktop.app.home.logs import Logs
 from desktop.app.lifecycle import shutdown
+from desktop.app.lifecycle.application import Application
 from desktop.app.lifecycle.composition import App, Hooks
 from desktop.app.lifecycle.garbage import settle
 from desktop.app.lifecycle.sent_events import sent_events_refused
@@ -61,7 +62,16 @@ class Measure:
 class Session:
     """One run of the app. ``life`` is a task that the bridge owns; ``quit`` ends it."""
 
-    def __init__(self, loop: AssentEventLoop, home: Home, window: QWidget, crashes: CrashReporter, wiring: Any) -> None:
+    def __init__(
+        self,
+        application: Application,
+        loop: AssentEventLoop,
+        home: Home,
+        window: QWidget,
+        crashes: CrashReporter,
+        wiring: Any,
+    ) -> None:
+        self._application = application
         self._loop = loop
         self._home = home
         self._window = window
@@ -116,6 +126,7 @@ class Session:
             app = self._wiring.build(self._home, self._window, self.bridge, hooks)
             if link:
                 app.follow(link)
+            self._application.follow_links(lambda opened: self._loop.call_soon(follow, opened))
             logger.info("Assent %s, process %d", __version__, os.getpid())
             starting = self.bridge.spawn(self._start(app), name="start")
             starting.add_done_callback(lambda _: settle())
@@ -126,6 +137,7 @@ class Session:
         finally:
             if starting is not None:
                 starting.cancel()  # first: what it would join is closed next
+            self._application.follow_links(None)
             await server.stop()
             await door.close("Assent was closed.")
             await shutdown.end(app, self.bridge, self._crashes)
@@ -139,7 +151,7 @@ class Session:
 
 
 def run(
-    application: QApplication,
+    application: Application,
     home: Home,
     window: QWidget,
     crashes: CrashReporter,
@@ -152,7 +164,7 @@ def run(
     logs = Logs(home.logs, crashes.redacted, early=crashes.early.hand_over())
     loop = AssentEventLoop(application)
     loop.set_exception_handler(crashes.loop_handler)
-    session = Session(loop, home, window, crashes, wiring)
+    session = Session(application, loop, home, window, crashes, wiring)
     life = session.bridge.spawn(session.life(measure, link), name="life")
     try:
         with sent_events_refused(application):

@@ -23,6 +23,7 @@ from desktop import __version__
 from desktop.app.desktop.identity import APP_ID
 from desktop.app.home.crash import CrashReporter, qt_logger
 from desktop.app.home.folder import Home
+from desktop.app.lifecycle.application import Application
 from desktop.app.lifecycle.beginning import Beginning, Refuse
 from desktop.app.lifecycle.window_watch import WindowWatch
 from desktop.domain.errors import KnownError
@@ -44,7 +45,7 @@ def start(home: Home, options: argparse.Namespace, wiring: str, refuse: Refuse) 
     """Everything from Qt on; the exit code. Raises KnownError when the world stands in the way."""
     _no_core_files()
     begun = Beginning(refuse)
-    application = QApplication(["assent", "-style", "fusion"])  # naming the style here saves making another first
+    application = Application()
     QCoreApplication.setApplicationName("Assent")
     QCoreApplication.setApplicationVersion(__version__)
     QApplication.setDesktopFileName(APP_ID)
@@ -70,7 +71,7 @@ def _no_core_files() -> None:
 
 
 def _live(
-    application: QApplication, home: Home, options: argparse.Namespace, crashes: CrashReporter, wiring: Any
+    application: Application, home: Home, options: argparse.Namespace, crashes: CrashReporter, wiring: Any
 ) -> int:
     window = wiring.make_window(home)
     watch = WindowWatch(window)
