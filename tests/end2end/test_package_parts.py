@@ -13,8 +13,9 @@ import PySide6
 import pytest
 from devlib.packages import elf, probe
 from devlib.packages.appimage import START, WHERE, make_appimage, starts_apart
+from devlib.packages.bytecode import compared_bytecode, compile_all
 from devlib.packages.flatpak import make_flatpak
-from devlib.packages.folder import LAUNCHER, LOADER, NAME, Version, _compile, compared_bytecode, launcher, lay_folder
+from devlib.packages.folder import LAUNCHER, LOADER, NAME, Version, launcher, lay_folder
 from devlib.packages.proving import imported_by, our_own
 from devlib.packages.pruning import PACKAGES, STANDARD_LIBRARY, prune_table
 from devlib.packages.source import Source
@@ -222,7 +223,7 @@ def test_bytecode_is_compared_with_no_source_and_the_same_in_every_place(tmp_pat
         assert len(compared_bytecode(tmp_path / place)) == 1
         version.python.parent.mkdir(parents=True)
         version.python.symlink_to(sys.executable)
-        _compile(version)
+        compile_all(version.python, version.prefix, version.prefix / "lib" / NAME)
         assert compared_bytecode(tmp_path / place) == []
         made.append({path.name: path.read_bytes() for path in version.packages.rglob("*.pyc")})
     assert len(made[0]) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,8 @@ class Inputs:
     """``packaging/licences``."""
     root: Path
     """The repository."""
+    system: str = "linux"
+    """Whose wheels these are: `linux`, `windows` or `macos`."""
 
 
 class Collector:
@@ -140,7 +142,7 @@ class Collector:
     ) -> tuple[str, ...]:
         found = wheel.texts(decided.other_texts)
         for name, text in found:
-            self._reads_as(wheel.name, name, text, licence)
+            self._reads_as(wheel.name, name, text, licence, decided.choices)
         names = [self.texts.add(wheel.name, name, text) for name, text in found]
         if not found and not decided.standard_text and licence:
             self._wrong(wheel.name, "it has no text of its licence")
@@ -148,10 +150,12 @@ class Collector:
             names += self._standard_texts(wheel.name, used)
         return tuple(dict.fromkeys(names))
 
-    def _reads_as(self, owner: str, title: str, text: str, licence: str) -> None:
+    def _reads_as(self, owner: str, title: str, text: str, licence: str, choices: Mapping[str, str]) -> None:
         """A text with the title of a licence that the expression does not have."""
+        if "PSF" in licence or "Python-" in licence:
+            return
         for family, heading in HEADINGS.items():
-            if heading.search(text) and family not in licence and "PSF" not in licence and "Python-" not in licence:
+            if heading.search(text) and family not in licence and family not in choices:
                 self._wrong(owner, f"its {title} holds a text of {family}, and it says that it is {licence}")
 
     def _needs_whole(self, used: tuple[str, ...]) -> bool:
@@ -191,7 +195,8 @@ class Collector:
 
     def _decided(self, wheel: InstalledWheel, decided: Wheel) -> Iterator[Component]:
         for part in decided.parts:
-            yield self._part(wheel.name, part, wheel)
+            if not part.systems or self._in.system in part.systems:
+                yield self._part(wheel.name, part, wheel)
         if decided.parts_file:
             for row in json.loads((self._in.folder / decided.parts_file).read_text("utf-8")):
                 part = DecidedPart(row["name"], row["licence"], row["version"], "", row["copyright"], row["source"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from ..environment import ROOT, VENV
@@ -23,6 +25,14 @@ def collected(site: Path | None = None) -> Collector:
     """What the environment of this checkout would hand out."""
     locked = read_lock(LOCK)
     return Collector(Inputs(installed(site or site_packages(), locked), locked, decided(), FOLDER, ROOT))
+
+
+def collected_for(site: Path, system: str, wanted: Collection[str]) -> Collector:
+    """What a package for another system would hand out: the wheels in ``site``, of which the lock names ``wanted``."""
+    locked = {name: one for name, one in read_lock(LOCK).items() if name in wanted}
+    every = decided()
+    decisions = replace(every, wheels={name: one for name, one in every.wheels.items() if name in wanted})
+    return Collector(Inputs(installed(site, locked), locked, decisions, FOLDER, ROOT, system))
 
 
 def decided() -> Decisions:

@@ -47,6 +47,10 @@ class DecidedPart:
     """Names of files among the licences of the wheel."""
     files: tuple[str, ...] = ()
     """Patterns of file names that it explains; for what is no part of a wheel."""
+    systems: tuple[str, ...] = ()
+    """On which of `linux`, `windows` and `macos` it is there; on all when it says nothing."""
+    linked: tuple[str, ...] = ()
+    """On which its code is in the program of Python or the installer itself, so that no file shows it."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class Wheel:
     """Patterns of texts in the wheel about what only other builds of it hold."""
     standard_text: bool = False
     """The wheel has no text, and gets that of SPDX."""
+    choices: Mapping[str, str] = field(default_factory=dict)
+    """Families of licences whose text is there because an author offers it beside another, and which one is taken."""
     natives: tuple[str, ...] = ()
     """Patterns of machine code that is explained: its own, its lists of parts, ``parts``."""
     foreign: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ The package command calls ``add_to`` when all files lie there, and ``problems_of
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from .listing import LIST, add_list, keep_rows, missing_texts, read_list
 from .wheels import InstalledWheel, canonical, installed, is_native, matches, read_lock
 
 OWN = "assent"
+SHOWS = {"python.exe": "windows", "Info.plist": "macos"}
+"""A file at the top of a tree that is for another system than Linux."""
 OURS = ("desktop/", "resources/", "skills/")
 """Assent's own folders, which may lie among the packages."""
 SITE = "site-packages"
@@ -63,6 +66,7 @@ class _Tree:
             (pattern, one.why) for wheel in decisions.wheels.values() for one in wheel.left_out for pattern in one.files
         ]
         self.files = sorted(self._walk())
+        self._system = next((name for file, name in SHOWS.items() if file in self.files), "linux")
         found = [path.rpartition("/")[0] for path in self.files if path.endswith(".dist-info/METADATA")]
         named = [_package_name(self._root / path / "METADATA") for path in found]
         self._packages = {canonical(name): name for name in named if canonical(name) != OWN}
@@ -95,7 +99,9 @@ class _Tree:
         needed = set(self._packages.values())
         own = [path for path in self.files if f"/{SITE}/" not in f"/{path}"]
         needed |= {part.name for path in own if (part := self._system_part(path.rpartition("/")[2]))}
-        if any(f"/{STANDARD_LIBRARY}/" in path or path.endswith("/os.py") for path in self.files):
+        needed |= {part.name for part in self._decisions.system if self._system in part.linked}
+        shown = any(f"/{STANDARD_LIBRARY}/" in path or path.endswith("/os.py") for path in self.files)
+        if shown or self._system != "linux":
             needed.add("Python")
         return needed
 
@@ -146,7 +152,8 @@ class _Tree:
         if why:
             yield f"{path} must not be handed out: {why}."
             return
-        if f"/{STANDARD_LIBRARY}/" in f"/{path}" or matches(name, INTERPRETER):
+        module = name.endswith(".pyd") and name.partition(".")[0] in sys.stdlib_module_names
+        if module or f"/{STANDARD_LIBRARY}/" in f"/{path}" or matches(name, INTERPRETER):
             return
         part = self._system_part(name)
         if part is None:

@@ -20,7 +20,9 @@ LEGAL = re.compile(r"(licen[cs]e|copying|notice|copyright|authors)[^/]*$|/licen[
 NATIVE_SUFFIXES = (".so", ".dll", ".pyd", ".dylib", ".exe", ".a", ".lib", ".wasm", ".jar")
 MAGIC = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\x00asm", b"!<arch>")
 FOREIGN_SUFFIXES = (".ttf", ".otf", ".woff", ".woff2", ".js", ".mjs", ".css", ".html", ".pem", ".icc", ".pfb")
-CRATE = re.compile(rb"registry/src/[^/\x00]{1,80}/([A-Za-z0-9_-]{1,60}?)-(\d+\.\d+[0-9A-Za-z.+-]{0,30})/")
+CRATE = re.compile(
+    rb"registry[/\\]src[/\\][^/\\\x00]{1,80}[/\\]([A-Za-z0-9_-]{1,60}?)-(\d+\.\d+[0-9A-Za-z.+-]{0,30})[/\\]"
+)
 MAX_TEXT = 400_000
 
 

@@ -23,6 +23,7 @@ from ..licences import tree
 from ..words import Stop, say
 from . import elf
 from .archive import normalise
+from .bytecode import compile_all
 from .calling import call
 from .interpreter import NAME, lay_interpreter, strip
 from .pruning import mend_records, prune_packages
@@ -35,8 +36,6 @@ CHOOSER = "packaging/launcher/assent"
 """Starts the current version, and the one before where that does not start."""
 OWN_CHOOSER = "bin/assent-launcher"
 """The same in each version, which puts it in the place of an older one once it has started well."""
-UNCHECKED = bytes([1, 0, 0, 0])
-"""How bytecode says, after its magic number, that it is not compared with its source."""
 NOT_STRIPPED = ("PySide6/", "shiboken6/", "PIL/", "pillow.libs/")
 """Their libraries were rewritten to find each other, which `strip` does not always leave whole."""
 
@@ -76,7 +75,7 @@ def make_version(source: Source, wheel: Path, prefix: Path) -> Version:
     _add_licences(version)
     mend_records(packages)
     say("compiling")
-    _compile(version)
+    compile_all(version.python, prefix, prefix / "lib" / NAME)
     normalise(prefix, source.epoch)
     return version
 
@@ -124,32 +123,6 @@ def _write_launcher(version: Version) -> None:
     text = (version.source.folder / LAUNCHER).read_text("utf-8")
     path.write_text(launcher(text, elf.newest_glibc(version.prefix)), encoding="utf-8")
     path.chmod(0o755)
-
-
-def _compile(version: Version) -> None:
-    """Bytecode that is never compared with its source again: the files are nobody's to change, and a folder of root's
-    cannot be written by the one who starts it. In one process, and without the place of the build."""
-    library = version.prefix / "lib" / NAME
-    command = [str(version.python), "-I", "-B", "-m", "compileall", "-f", "-q", "-s", str(version.prefix), "-p", "/"]
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0"}
-    command = [*command, "--invalidation-mode", "unchecked-hash", str(library)]
-    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    if not (library / "site-packages" / "desktop" / "__pycache__").is_dir():
-        raise Stop("The interpreter of the folder does not start, so nothing was compiled.", "Run it by hand.")
-    compared = compared_bytecode(library)
-    if compared:
-        raise Stop(f"{compared[0]} would be compared with its source at each start.", "Compile it without times.")
-
-
-def compared_bytecode(folder: Path) -> list[Path]:
-    """Bytecode that Python compares with its source: after the times are made the same it would fit none, and nobody
-    could write it anew."""
-    found = []
-    for path in sorted(folder.rglob("*.pyc")):
-        with path.open("rb") as file:
-            if file.read(8)[4:] != UNCHECKED:
-                found.append(path)
-    return found
 
 
 def _add_share(version: Version) -> None:

@@ -13,7 +13,7 @@ from desktop.app.desktop.identity import APP_ID
 
 from ..words import Stop, say
 from .archive import normalise, pack
-from .other_systems import copy_interpreter, given_python, install_packages, target
+from .other_systems import Place, copy_interpreter, given_python, install_packages, target
 from .source import Source
 
 OLDEST = "13.0"
@@ -32,8 +32,9 @@ def make_macos(source: Source, wheel: Path, python: Path | None, work: Path, out
     found = given_python(python, "bin/python3", "macos")
     app = work / "Assent.app"
     version = lay_bundle(source, found, app)
-    packages = app / "Contents/lib" / f"python{version}" / "site-packages"
-    install_packages(source, wheel, packages, target(MACHINES[machine]), version, "macos")
+    library = app / "Contents/lib" / f"python{version}"
+    place = Place(app / "Contents", library, target(MACHINES[machine]), version, "macos")
+    install_packages(source, wheel, place, {"Python": full_version(found, version)})
     normalise(app, source.epoch)
     name = f"assent-{source.version}-macos-{machine}"
     if sys.platform != "darwin":
@@ -67,6 +68,16 @@ def lay_bundle(source: Source, python: Path, app: Path) -> str:
     with (contents / "Info.plist").open("wb") as file:
         plistlib.dump(information(source.version), file)
     return names[0]
+
+
+def full_version(python: Path, series: str) -> str:
+    """As 3.11.16; the series alone where its headers do not say more."""
+    try:
+        said = (python / "include" / f"python{series}" / "patchlevel.h").read_text("utf-8")
+    except OSError:
+        return series
+    found = re.search(r'#define PY_VERSION\s+"([^"]+)"', said)
+    return found[1] if found else series
 
 
 def information(version: str) -> dict[str, object]:

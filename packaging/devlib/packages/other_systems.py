@@ -6,13 +6,18 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from wheels.targets import TARGETS, Locked, Target, locked
 
 from ..environment import explained
 from ..licences import tree
+from ..licences.command import collected_for
+from ..licences.listing import write_list
 from ..words import Stop, say
+from .bytecode import compile_all
 from .pruning import PACKAGES, mend_records, prune_amazon, prune_table
 from .source import BUILD_FILE, Source
 
@@ -25,7 +30,7 @@ LEFT_OUT = (
 """Of a whole Python: what no process of Assent loads."""
 _QT_TAKEN = re.compile(
     r"__init__\.py|_config\.py|_git_pyside_version\.py|support/[\w.]+\.py"
-    r"|Qt(Core|DBus|Gui|Svg|Widgets)\.(pyd|abi3\.so)|(lib)?pyside6\.abi3.*(dll|dylib|so)|(msvcp|vcruntime|concrt).*\.dll|opengl32sw\.dll"
+    r"|Qt(Core|DBus|Gui|Svg|Widgets)\.(pyd|abi3\.so)|(lib)?pyside6\.abi3.*(dll|dylib|so)|(msvcp|vcruntime|concrt).*\.dll"
     r"|(Qt/)?plugins/(platforms|styles|iconengines)/[\w.]+"
     r"|(Qt/)?plugins/imageformats/(lib)?q(gif|ico|icns|jpeg|svg|webp)\.(dll|dylib)"
 )
@@ -43,34 +48,70 @@ def copy_interpreter(python: Path, into: Path) -> None:
     shutil.copytree(python, into, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT), dirs_exist_ok=True)
 
 
-def install_packages(source: Source, wheel: Path, packages: Path, system: Target, python: str, kind: str) -> None:
-    """The lock's packages as they are for that system, each held against its hash, and our wheel."""
-    wanted = [one for one in locked(source.folder / "packaging/requirements.lock") if one.holds(system, python)]
+@dataclass(frozen=True)
+class Place:
+    """Where a package for another system is laid: all of it, its Python's library, and for which system and Python."""
+
+    root: Path
+    library: Path
+    system: Target
+    python: str
+    """As 3.11."""
+    kind: str
+
+    @property
+    def packages(self) -> Path:
+        """Where `desktop`, `resources`, `skills` and the lock's packages are."""
+        return self.library / "site-packages"
+
+
+def install_packages(source: Source, wheel: Path, place: Place, versions: Mapping[str, str]) -> None:
+    """The lock's packages as they are for that system, each held against its hash, and our wheel; of all of it the
+    licences, where ``versions`` has those of Python and of what it brings along. All is compiled."""
+    _same_series(place.python)
+    packages, system = place.packages, place.system
+    wanted = [one for one in locked(source.folder / "packaging/requirements.lock") if one.holds(system, place.python)]
     lines = [_hashed(one) for one in wanted]
-    listed = packages.parent / "wanted.txt"
+    listed = place.library / "wanted.txt"
     packages.mkdir(parents=True, exist_ok=True)
     listed.write_text("\n".join(lines) + "\n", encoding="utf-8")
     say(f"installing {len(wanted)} packages for {system.name}")
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--require-hashes", "--no-deps", "--no-compile", "--only-binary", ":all:", "--target", str(packages)]
-    command += ["--implementation", "cp", "--python-version", python]
+    command += ["--implementation", "cp", "--python-version", place.python]
     command += [word for tag in system.tags for word in ("--platform", tag)]
     done = subprocess.run([*command, "-r", str(listed)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         raise explained(done.stdout)
     listed.unlink()
+    found = collected_for(packages, place.kind, {one.name for one in wanted})
+    refuse(found.problems)
     take_of_qt(packages / "PySide6")
     prune_amazon(packages / "botocore" / "data")
     prune_table(packages, PACKAGES)
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
-    (packages / BUILD_FILE).write_text(source.described(kind), encoding="utf-8")
+    (packages / BUILD_FILE).write_text(source.described(place.kind), encoding="utf-8")
     mend_records(packages)
-    tree.add_to(packages.parent, packages / "resources", python, {})
-    wrong = tree.problems_of(packages.parent, packages)
+    write_list(packages / "resources" / "licences", found.components, found.texts.kept)
+    tree.add_to(place.root, packages / "resources", versions.get("Python", place.python), versions)
+    refuse(tree.problems_of(place.root, packages))
+    say("compiling")
+    compile_all(Path(sys.executable), place.root, place.library)
+
+
+def refuse(wrong: Sequence[str]) -> None:
+    """Raises Stop when there is anything."""
     if wrong:
         found = "\n".join(wrong[:20])
         raise Stop(f"Not all of this may be handed out:\n{found}", "See packaging/licences/decisions.toml.")
+
+
+def _same_series(python: str) -> None:
+    """Bytecode is the same on every system, but not from one series of Python to the next."""
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    if own != python:
+        raise Stop(f"This is Python {own}, and the one to bring along is {python}.", f"Run this with Python {python}.")
 
 
 def _hashed(one: Locked) -> str:

@@ -54,6 +54,19 @@ PACKAGES = (
     ("litellm/proxy/_lazy_openapi_snapshot.json", "the same"),
     ("litellm/rust_bridge/_native*.so", "a second way of doing what litellm does in Python, off unless asked for"),
     ("litellm/rust_bridge/_native*.pyd", "the same on Windows"),
+    ("*.lib", "for those who write code for Windows"),
+    ("shiboken6/concrt140.dll", "parts of Microsoft's runtime that nothing here loads"),
+    ("shiboken6/vc[aco]*140.dll", "the same"),
+    ("win32/Demos", "of pywin32 only its calls of Windows are used, by the MCP library"),
+    ("win32/scripts", "the same"),
+    ("win32/test", "the same"),
+    ("win32com*", "the same"),
+    ("adodbapi", "the same"),
+    ("isapi", "the same"),
+    ("pythonwin", "the same"),
+    ("PyWin32.chm", "the same"),
+    ("pythoncom.py", "the same"),
+    ("pywin32-*.data", "the same"),
 )
 
 STANDARD_LIBRARY = (

@@ -7,11 +7,12 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..words import Stop
+from ..words import Stop, say
 from .archive import normalise
 from .calling import call
-from .other_systems import PTH, copy_interpreter, given_python, install_packages, target
+from .other_systems import PTH, Place, copy_interpreter, given_python, install_packages, target
 from .source import Source
+from .windows_python import fetched_python, version_of, versions_of
 
 SCRIPT = "packaging/windows/assent.nsi"
 SIGN = "ASSENT_SIGN_WINDOWS"
@@ -19,26 +20,19 @@ SIGN = "ASSENT_SIGN_WINDOWS"
 CONSOLE = '@"%~dp0python.exe" -I -m desktop %*\r\n'
 LONGEST = 170
 """Characters of a path in the tree. Windows bears 260, of which the folder in a person's profile takes up to 90."""
-_DLL = re.compile(r"python3(\d\d)\.dll")
 _NOT_IN_A_NAME = re.compile(r'["$`\r\n]')
 
 
 def make_windows(source: Source, wheel: Path, python: Path | None, work: Path, out: Path) -> Path:
     """``assent-VERSION-windows-x86_64.exe`` in ``out``."""
-    found = given_python(python, "pythonw.exe", "windows")
+    given = fetched_python(source, work / "python") if python is None else python
+    found = given_python(given, "pythonw.exe", "windows")
     tree = work / "windows"
     lay_tree(source, found, tree)
-    packages = tree / "Lib" / "site-packages"
-    install_packages(source, wheel, packages, target("win_amd64"), version_of(found), "windows")
+    place = Place(tree, tree / "Lib", target("win_amd64"), version_of(found), "windows")
+    install_packages(source, wheel, place, versions_of(tree))
+    say("building the installer")
     return make_installer(source, tree, work, out)
-
-
-def version_of(python: Path) -> str:
-    """As 3.11, by its library."""
-    found = [match[1] for path in python.iterdir() if (match := _DLL.fullmatch(path.name.lower()))]
-    if len(found) != 1:
-        raise Stop(f"{python} has no library python3NN.dll, or several.", "Give the folder of one Python.")
-    return f"3.{found[0]}"
 
 
 def lay_tree(source: Source, python: Path, tree: Path) -> None:
