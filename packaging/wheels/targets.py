@@ -25,6 +25,13 @@ class Target:
     """``sys.platform``."""
     machine: str
 
+    def suffixes(self, python: str) -> tuple[str, ...]:
+        """How a file of machine code ends that this computer's Python imports."""
+        number = python.replace(".", "")
+        if self.system == "win32":
+            return (f".cp{number}-{self.tags[0]}.pyd", ".pyd")
+        return (f".cpython-{number}-darwin.so", ".abi3.so", ".so")
+
     def marker_environment(self, python: str) -> dict[str, str]:
         """What a condition is asked against."""
         windows = self.system == "win32"
@@ -56,6 +63,13 @@ class Locked:
     version: str
     marker: str
     hashes: frozenset[str]
+
+    @property
+    def line(self) -> str:
+        """As pip reads it."""
+        return " ".join(
+            [f"{self.name}=={self.version}", *(f"--hash=sha256:{digest}" for digest in sorted(self.hashes))]
+        )
 
     def holds(self, target: Target, python: str) -> bool:
         """Whether it is installed there."""

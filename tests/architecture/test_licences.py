@@ -36,7 +36,9 @@ def _wheel(
     (folder / "RECORD").write_text("".join(f"{path},,\n" for path in written), "utf-8")
 
 
-def _collected(tmp_path: Path, decisions: str = "", lock: str = "soup==1.0 \\\n    --hash=sha256:0\n") -> Collector:
+def _collected(
+    tmp_path: Path, decisions: str = "", lock: str = "soup==1.0 \\\n    --hash=sha256:0\n", system: str = "linux"
+) -> Collector:
     """What is found in a small environment: our table of licences, the decisions of the test."""
     ours = (ROOT / "packaging/licences/decisions.toml").read_text("utf-8")
     allowed = ours.partition("[spellings]")[0]
@@ -48,7 +50,7 @@ def _collected(tmp_path: Path, decisions: str = "", lock: str = "soup==1.0 \\\n 
     (tmp_path / "resources").mkdir(exist_ok=True)
     locked = read_lock(tmp_path / "a.lock")
     read = command.read_decisions(folder / "decisions.toml")
-    return Collector(Inputs(installed(tmp_path / "site", locked), locked, read, folder, tmp_path))
+    return Collector(Inputs(installed(tmp_path / "site", locked), locked, read, folder, tmp_path, system))
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +152,26 @@ def test_a_crate_that_no_list_names_stops_the_build(tmp_path: Path) -> None:
     decided = '[wheels.soup]\nseen = "1.0"\nnatives = ["soup/*"]\n'
     assert any("names crates that no list has: salt" in one for one in _collected(tmp_path, decided).problems)
     decided += 'parts = [{ name = "salt", version = "1.2.3", licence = "MIT" }]'
+    assert _collected(tmp_path, decided).problems == []
+
+
+def test_a_crate_that_a_build_on_windows_names_is_seen_too(tmp_path: Path) -> None:
+    code = b"MZ\x00C:\\cargo\\registry\\src\\index-0a1b\\salt-1.2.3\\src\\lib.rs\x00"
+    _wheel(tmp_path / "site", texts={"LICENSE": MIT}, files={"soup/_fast.pyd": code})
+    decided = '[wheels.soup]\nseen = "1.0"\nnatives = ["soup/*"]\n'
+    assert any("names crates that no list has: salt" in one for one in _collected(tmp_path, decided).problems)
+
+
+def test_a_part_that_only_one_systems_wheel_has_is_listed_there_alone(tmp_path: Path) -> None:
+    _wheel(tmp_path / "site", texts={"LICENSE": MIT})
+    decided = '[wheels.soup]\nparts = [{ name = "salt", licence = "MIT", systems = ["windows"] }]'
+    assert [one.name for one in _collected(tmp_path, decided).components] == ["soup"]
+    assert {one.name for one in _collected(tmp_path, decided, system="windows").components} == {"soup", "salt"}
+
+
+def test_the_text_of_a_licence_that_its_author_offers_beside_another_is_explained(tmp_path: Path) -> None:
+    _wheel(tmp_path / "site", texts={"LICENSE": "    GNU GENERAL PUBLIC LICENSE\n"})
+    decided = '[wheels.soup]\nchoices = { GPL = "salt offers MIT or GPL; MIT is taken" }'
     assert _collected(tmp_path, decided).problems == []
 
 
@@ -326,3 +348,46 @@ class TestTree:
         found = tree.problems_of(root)
         assert any("Python is in the tree, and not in the list" in one for one in found)
         assert any("zlib is in the tree" in one for one in found)
+
+
+class TestTreeOfAnotherSystem:
+    """What an installer for Windows or a bundle for macOS holds."""
+
+    @staticmethod
+    def _tree(tmp_path: Path, files: Mapping[str, str]) -> Path:
+        root = tmp_path / "tree"
+        for name, says in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(says, "utf-8")
+        shutil.copytree(command.LISTED, root / "resources/licences")
+        return root
+
+    @pytest.mark.spec("R-PKG-3")
+    def test_the_libraries_in_a_python_for_windows_are_listed_those_that_no_file_shows_too(
+        self, tmp_path: Path
+    ) -> None:
+        names = ("python.exe", "python311.dll", "libcrypto-3.dll", "sqlite3.dll", "libffi-8.dll", "vcruntime140.dll")
+        root = self._tree(tmp_path, dict.fromkeys((*names, "_bz2.pyd", "DLLs/_ssl.pyd"), "MZ"))
+        tree.add_to(root, root / "resources", "3.11.9", {"OpenSSL": "3.0.13"})
+        rows = {one.name: one for one in read_list(root / "resources/licences")}
+        shown = {"Python", "OpenSSL", "SQLite", "libffi", "Microsoft Visual C++ runtime", "expat", "libmpdec"}
+        assert shown | {"zlib", "bzip2", "liblzma", "NSIS", "LZMA module of NSIS"} <= set(rows)
+        assert {"ncurses", "libedit"} & set(rows) == set()
+        assert rows["OpenSSL"].version == "3.0.13"
+        assert tree.problems_of(root) == []
+
+    @pytest.mark.spec("R-PKG-3")
+    @pytest.mark.parametrize("name", ["libsoup-2.dll", "_soup.pyd", "DLLs/tcl86t.dll", "mfc140u.dll"])
+    def test_what_nobody_looked_into_stops_the_build(self, tmp_path: Path, name: str) -> None:
+        root = self._tree(tmp_path, {"python.exe": "MZ", name: "MZ"})
+        tree.add_to(root, root / "resources", "3.11.9")
+        assert [name in one and "nobody wrote down what it is" in one for one in tree.problems_of(root)] == [True]
+
+    @pytest.mark.spec("R-PKG-3")
+    def test_the_libraries_in_a_python_for_macos_are_listed_though_no_file_shows_them(self, tmp_path: Path) -> None:
+        root = self._tree(tmp_path, {"Info.plist": "", "bin/python3.11": "", "lib/python3.11/os.py": ""})
+        tree.add_to(root, root / "resources", "3.11.16")
+        rows = {one.name for one in read_list(root / "resources/licences")}
+        assert {"Python", "OpenSSL", "SQLite", "libffi", "zlib", "bzip2", "liblzma", "ncurses", "libedit"} <= rows
+        assert {"NSIS", "Microsoft Visual C++ runtime"} & rows == set()
+        assert tree.problems_of(root) == []

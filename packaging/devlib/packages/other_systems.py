@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wheels.targets import TARGETS, Locked, Target, locked
+from wheels.targets import TARGETS, Target, locked
 
 from ..environment import explained
 from ..licences import tree
@@ -71,7 +71,7 @@ def install_packages(source: Source, wheel: Path, place: Place, versions: Mappin
     _same_series(place.python)
     packages, system = place.packages, place.system
     wanted = [one for one in locked(source.folder / "packaging/requirements.lock") if one.holds(system, place.python)]
-    lines = [_hashed(one) for one in wanted]
+    lines = [one.line for one in wanted]
     listed = place.library / "wanted.txt"
     packages.mkdir(parents=True, exist_ok=True)
     listed.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -112,11 +112,6 @@ def _same_series(python: str) -> None:
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
     if own != python:
         raise Stop(f"This is Python {own}, and the one to bring along is {python}.", f"Run this with Python {python}.")
-
-
-def _hashed(one: Locked) -> str:
-    """As pip reads it."""
-    return " ".join([f"{one.name}=={one.version}", *(f"--hash=sha256:{digest}" for digest in sorted(one.hashes))])
 
 
 def given_python(python: Path | None, needs: str, kind: str) -> Path:
