@@ -45,6 +45,8 @@ class Build:
     python: Path | None = None
     """What a package for another system brings along."""
     figures: dict[str, object] = field(default_factory=dict)
+    others: dict[str, tuple[str, Path]] = field(default_factory=dict)
+    """Of packages for other systems, by kind: the name of the list of its parts, and where its packages were laid."""
     _sdist: Path | None = None
     _wheel: Path | None = None
     _version: Version | None = None
@@ -125,12 +127,16 @@ def flatpak(build: Build) -> Path:
 
 def windows(build: Build) -> Path:
     """For Windows 10 and newer, on x86_64."""
-    return make_windows(build.source, build.wheel(), build.python, build.work, build.out)
+    made, packages = make_windows(build.source, build.wheel(), build.python, build.work, build.out)
+    build.others["windows"] = made.name.removesuffix(".exe"), packages
+    return made
 
 
 def macos(build: Build) -> Path:
     """For this kind of Mac."""
-    return make_macos(build.source, build.wheel(), build.python, build.work, build.out)
+    made, packages = make_macos(build.source, build.wheel(), build.python, build.work, build.out)
+    build.others["macos"] = made.name.removesuffix(".dmg").removesuffix(".tar.gz"), packages
+    return made
 
 
 KINDS: dict[str, Callable[[Build], Path]] = {
@@ -216,13 +222,16 @@ def make(
 
 
 def list_parts(build: Build) -> None:
-    """What is inside, as CycloneDX: a file for the wheel, and one for the folder and all that is made of it."""
+    """What is inside, as CycloneDX: a file for the wheel, one for the folder and all that is made of it, and one for
+    each package of another system."""
     source = build.source
     if build.has_wheel:
         _list_parts(source, "wheel", source.folder, build.out / f"assent-{source.version}-py3-none-any.cdx.json")
     if build.has_version:
         name = f"assent-{source.version}-linux-x86_64.cdx.json"
         _list_parts(source, "folder", build.version().packages, build.out / name)
+    for kind, (name, packages) in build.others.items():
+        _list_parts(source, kind, packages, build.out / f"{name}.cdx.json")
 
 
 def _list_parts(source: Source, kind: str, holder: Path, out: Path) -> None:

@@ -24,8 +24,11 @@ SCHEME = "assent"
 _NAME = re.compile(r"python(3\.\d+)")
 
 
-def make_macos(source: Source, wheel: Path, python: Path | None, work: Path, out: Path, machine: str = "") -> Path:
-    """``assent-VERSION-macos-MACHINE.dmg``; elsewhere the bundle as ``.tar.gz``, which starts nothing yet."""
+def make_macos(
+    source: Source, wheel: Path, python: Path | None, work: Path, out: Path, machine: str = ""
+) -> tuple[Path, Path]:
+    """``assent-VERSION-macos-MACHINE.dmg``; elsewhere the bundle as ``.tar.gz``, which starts nothing yet. And where
+    the packages in it lie in ``work``."""
     machine = machine or platform.machine()
     if machine not in MACHINES:
         raise Stop(f"There is no package for a Mac with {machine}.", f"Known are {' and '.join(MACHINES)}.")
@@ -41,12 +44,12 @@ def make_macos(source: Source, wheel: Path, python: Path | None, work: Path, out
         say("no Mac: the bundle is laid, but has no launcher, no signature and no disk image")
         made = out / f"{name}-unfinished.tar.gz"
         pack(app, made, source.epoch, top="Assent.app")
-        return made
+        return made, place.packages
     made = out / f"{name}.dmg"
     done = subprocess.run([str(source.folder / "packaging/macos/finish.sh"), str(app), str(made)])
     if done.returncode != 0:
         raise Stop("The bundle could not be finished; why stands above.", "See packaging/macos/finish.sh.")
-    return made
+    return made, place.packages
 
 
 def lay_bundle(source: Source, python: Path, app: Path) -> str:

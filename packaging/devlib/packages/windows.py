@@ -23,8 +23,8 @@ LONGEST = 170
 _NOT_IN_A_NAME = re.compile(r'["$`\r\n]')
 
 
-def make_windows(source: Source, wheel: Path, python: Path | None, work: Path, out: Path) -> Path:
-    """``assent-VERSION-windows-x86_64.exe`` in ``out``."""
+def make_windows(source: Source, wheel: Path, python: Path | None, work: Path, out: Path) -> tuple[Path, Path]:
+    """``assent-VERSION-windows-x86_64.exe`` in ``out``, and where the packages in it lie in ``work``."""
     given = fetched_python(source, work / "python") if python is None else python
     found = given_python(given, "pythonw.exe", "windows")
     tree = work / "windows"
@@ -32,7 +32,7 @@ def make_windows(source: Source, wheel: Path, python: Path | None, work: Path, o
     place = Place(tree, tree / "Lib", target("win_amd64"), version_of(found), "windows")
     install_packages(source, wheel, place, versions_of(tree))
     say("building the installer")
-    return make_installer(source, tree, work, out)
+    return make_installer(source, tree, work, out), place.packages
 
 
 def lay_tree(source: Source, python: Path, tree: Path) -> None:
