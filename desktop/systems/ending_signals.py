@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from desktop.systems.windows.ending_signals import as_usual, hear, ignore
+    from desktop.systems.windows.ending_signals import as_usual, hear, hear_interrupts, ignore
 else:
-    from desktop.systems.posix.ending_signals import as_usual, hear, ignore
+    from desktop.systems.posix.ending_signals import as_usual, hear, hear_interrupts, ignore
 
-__all__ = ["as_usual", "hear", "ignore"]
+__all__ = ["as_usual", "hear", "hear_interrupts", "ignore"]

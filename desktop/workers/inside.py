@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from desktop.domain.text.scrub import scrub
+from desktop.systems import inherited_pipes
 from desktop.workers import frames
 
 log = logging.getLogger(__name__)
@@ -243,11 +244,8 @@ async def pipes() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     os.dup2(null, 0)
     os.dup2(2, 1)
     os.close(null)
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=frames.FRAME_MAX)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(inward, "rb", 0))
-    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(outward, "wb", 0))
-    return reader, asyncio.StreamWriter(transport, protocol, None, loop)
+    reader, _ = await inherited_pipes.reader_of(inward, frames.FRAME_MAX)
+    return reader, await inherited_pipes.writer_of(outward)
 
 
 def run(

@@ -14,6 +14,7 @@ SYSTEMS = ("linux", "darwin", "win32")
 ROOM = "desktop/systems/"
 WATCHED = ("os", "signal", "socket", "select", "asyncio", "time", "selectors")
 """Modules of which some names are missing on one system or another."""
+OF_SOME_LOOPS = ("add_signal_handler", "remove_signal_handler", "connect_read_pipe", "connect_write_pipe")
 WORDS = frozenset({"start_new_session", "preexec_fn", "creationflags", "startupinfo"})
 """Arguments that mean something on one system only."""
 
@@ -63,6 +64,8 @@ def _questions(file: Source) -> Iterator[str]:
 
 
 def _attribute(node: ast.Attribute) -> str:
+    if node.attr in OF_SOME_LOOPS:
+        return f"no loop of Windows can do {node.attr} as it is meant: desktop/systems has it for each"
     if _is(node, "sys", "platform") or _is(node, "os", "name"):
         return "asks which system this is"
     if isinstance(node.value, ast.Name) and node.value.id == "platform" and node.attr in ("system", "machine", "uname"):

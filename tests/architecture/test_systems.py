@@ -45,6 +45,8 @@ def test_only_modules_that_choose_ask_which_system_this_is() -> None:
         "def f():\n    from termios import tcgetattr\n",
         "import os\nos.killpg(1, 9)\n",
         "process.start(start_new_session=True)\n",
+        "loop.add_signal_handler(2, end)\n",
+        "loop.connect_read_pipe(made, file)\n",
     ],
 )
 def test_a_module_that_asks_is_found(text: str) -> None:

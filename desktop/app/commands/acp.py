@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import logging
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,10 +24,13 @@ from desktop.app.door.peer import Peer
 from desktop.app.home.folder import home_path
 from desktop.domain.errors import KnownError
 from desktop.supervision.tasks import TaskOwner
+from desktop.systems import ending_signals, inherited_pipes
 from desktop.workers.acp_agent.agent import EditorAgent
 from desktop.workers.acp_agent.wire import CANCEL, EditorWire
 
 DONE, FAILED, REFUSED = 0, 1, 2
+PIECE = 64 * 1024
+"""Bytes that are read ahead of the protocol."""
 NO_PIPE = "assent acp is started by an editor, which talks to it over a pipe."
 
 
@@ -64,10 +66,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 async def _serve(bridge: EditorBridge) -> int:
-    loop = asyncio.get_running_loop()
-    reader, writer = await _pipes(loop)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, bridge.end)
+    reader, writer = await _pipes()
+    ending_signals.hear_interrupts(asyncio.get_running_loop(), bridge.end)
     await bridge.serve(reader, writer)
     return DONE
 
@@ -126,7 +126,7 @@ class EditorBridge:
             await wire.send({"jsonrpc": "2.0", "method": CANCEL, "params": {"requestId": number}})
 
 
-async def _pipes(loop: asyncio.AbstractEventLoop) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _pipes() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """The editor's pipes, as copies: whatever else is printed in this process goes to stderr."""
     if sys.stdin is None or sys.stdout is None:
         raise KnownError(NO_PIPE, code="acp.pipe")
@@ -134,10 +134,8 @@ async def _pipes(loop: asyncio.AbstractEventLoop) -> tuple[asyncio.StreamReader,
         say_error(f"assent: {NO_PIPE}")
     given, taken = os.dup(sys.stdin.fileno()), os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno() if sys.stderr is not None else os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    reader = asyncio.StreamReader()
     try:
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(given, "rb"))
-        transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(taken, "wb"))
+        reader, _ = await inherited_pipes.reader_of(given, PIECE)
+        return reader, await inherited_pipes.writer_of(taken)
     except ValueError as error:
         raise KnownError(NO_PIPE, code="acp.pipe") from error
-    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)

@@ -17,7 +17,6 @@ import dataclasses
 import json
 import os
 import re
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -54,6 +53,7 @@ from desktop.services.turns.endings import EMPTY
 from desktop.services.turns.spec import model_of, own_model
 from desktop.skills.patterns.grammar import Pattern
 from desktop.skills.resolution.refs import classify, path_target
+from desktop.systems import ending_signals
 
 DONE, FAILED, REFUSED, STOPPED = 0, 1, 2, 130
 MOMENTS = 40
@@ -207,8 +207,7 @@ class _Headless:
         name = _reference(str(self._options.name))
         if name.startswith(PREFIX):
             await self._services.others.agents.opened()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._interrupted)
+        ending_signals.hear_interrupts(loop, self._interrupted)
         if self._options.project:
             self._project = await self._chosen(_whole(str(self._options.project)))
         if name in self._services.agents.agents:

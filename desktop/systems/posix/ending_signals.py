@@ -19,6 +19,12 @@ def hear(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
         loop.add_signal_handler(number, act)
 
 
+def hear_interrupts(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
+    """The same of a command, which may have been started to outlive its terminal."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, act)
+
+
 def as_usual() -> None:
     """Each ends the process again."""
     for number in SIGNALS:

@@ -24,6 +24,10 @@ def hear(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
         signal.signal(number, heard)
 
 
+hear_interrupts = hear
+"""The same of a command."""
+
+
 def as_usual() -> None:
     """Each ends the process again."""
     for number in SIGNALS:

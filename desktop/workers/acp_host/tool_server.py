@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.systems import open_flags
+from desktop.systems.inherited_pipes import reader_of, writer_of
 from desktop.systems.named_pipes import make_pipe
 from desktop.workers.acp_host import bridge, limits
 from desktop.workers.meter import RateMeter
@@ -69,7 +70,7 @@ class OfferedTools:
         """Take in bridges at the door until this is cancelled. Blocks nobody."""
         door = os.path.join(self._folder, bridge.DOOR)
         make_pipe(door)
-        reader, transport = await _reader(os.open(door, os.O_RDONLY | open_flags.NONBLOCK), 4_096)
+        reader, transport = await reader_of(os.open(door, os.O_RDONLY | open_flags.NONBLOCK), 4_096)
         held = os.open(door, os.O_WRONLY | open_flags.NONBLOCK)  # else the first bridge that leaves would end the door
         try:
             while True:
@@ -97,13 +98,13 @@ class OfferedTools:
         inward, outward = _fifo(f"{path}.in", os.O_RDONLY), -1
         if inward < 0:
             return
-        reader, transport = await _reader(inward, limits.TOOL_LINE)
+        reader, transport = await reader_of(inward, limits.TOOL_LINE)
         writer = None
         try:
             async with asyncio.timeout(_OPEN_S):
                 while (outward := _fifo(f"{path}.out", os.O_WRONLY)) < 0:
                     await asyncio.sleep(0.02)
-            writer = await _writer(outward)
+            writer = await writer_of(outward)
             self._writers.append(writer)
             await self._answer_all(reader, writer)
         except (TimeoutError, ConnectionError, ValueError):
@@ -210,17 +211,3 @@ def _fifo(path: str, mode: int) -> int:
         os.close(found)
         return -1
     return found
-
-
-async def _reader(number: int, limit: int) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
-    reader = asyncio.StreamReader(limit=limit)
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(number, "rb", 0)
-    )
-    return reader, transport
-
-
-async def _writer(number: int) -> asyncio.StreamWriter:
-    loop = asyncio.get_running_loop()
-    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(number, "wb", 0))
-    return asyncio.StreamWriter(transport, protocol, None, loop)

@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import logging
 import os
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from desktop.app.commands.reach import HomeReach
 from desktop.app.home.folder import home_path
 from desktop.domain.errors import KnownError
 from desktop.supervision.tasks import TaskOwner
+from desktop.systems import ending_signals
 
 DONE, REFUSED = 0, 2
 PORT = 7368
@@ -86,8 +86,7 @@ class _Command:
     async def go(self) -> None:
         """Serve until the client leaves, or the process is told to end."""
         stopped = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        ending_signals.hear_interrupts(asyncio.get_running_loop(), stopped.set)
         serving = self._tasks.spawn(self._http() if self._options.http else self._stdio(), "mcp: serve")
         ending = self._tasks.spawn(stopped.wait(), "mcp: signals")
         try:

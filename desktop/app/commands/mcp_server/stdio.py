@@ -17,6 +17,8 @@ import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
+from desktop.systems import inherited_pipes
+
 LINE_MAX = 8 * 1024 * 1024
 """Bytes of a message; a client that sends a longer one is left."""
 BATCH = 128 * 1024
@@ -32,11 +34,8 @@ async def stdio() -> AsyncIterator[tuple[Any, Any]]:
     os.dup2(null, 0)
     os.dup2(2, 1)
     os.close(null)
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=LINE_MAX)
-    readable, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(inward, "rb", 0))
-    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(outward, "wb", 0))
-    writer = asyncio.StreamWriter(transport, protocol, None, loop)
+    reader, readable = await inherited_pipes.reader_of(inward, LINE_MAX)
+    writer = await inherited_pipes.writer_of(outward)
     to_server, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, from_server = anyio.create_memory_object_stream[SessionMessage](WAITING)
     try:
@@ -47,7 +46,7 @@ async def stdio() -> AsyncIterator[tuple[Any, Any]]:
             group.cancel_scope.cancel()
     finally:
         readable.close()
-        transport.close()
+        writer.close()
 
 
 async def _read(reader: asyncio.StreamReader, to_server: Any) -> None:
