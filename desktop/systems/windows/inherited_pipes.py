@@ -25,7 +25,7 @@ LAST_WORDS_S = 2.0
 async def reader_of(descriptor: int, limit: int) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
     """Reads what comes; ``limit`` as of asyncio's streams. Closing the transport closes it."""
     reader = asyncio.StreamReader(limit=limit)
-    transport = _Reading(descriptor, reader, asyncio.get_running_loop())
+    transport = _ReadEnd(descriptor, reader, asyncio.get_running_loop())
     reader.set_transport(transport)
     threading.Thread(target=transport.read, name="read a pipe", daemon=True).start()
     return reader, transport
@@ -35,12 +35,12 @@ async def writer_of(descriptor: int) -> asyncio.StreamWriter:
     """Writes into it."""
     loop = asyncio.get_running_loop()
     protocol = asyncio.streams.FlowControlMixin(loop)
-    transport = _Writing(descriptor, protocol, loop)
+    transport = _WriteEnd(descriptor, protocol, loop)
     transport.thread.start()
     return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
-class _Reading(asyncio.ReadTransport):
+class _ReadEnd(asyncio.ReadTransport):
     """One piece at a time is on its way, so that no more comes than somebody takes."""
 
     def __init__(self, descriptor: int, reader: asyncio.StreamReader, loop: asyncio.AbstractEventLoop) -> None:
@@ -92,7 +92,7 @@ class _Reading(asyncio.ReadTransport):
         self._wanted.set()
 
 
-class _Writing(asyncio.WriteTransport):
+class _WriteEnd(asyncio.WriteTransport):
     """What is written is put into a queue."""
 
     def __init__(self, descriptor: int, protocol: asyncio.BaseProtocol, loop: asyncio.AbstractEventLoop) -> None:

@@ -13,7 +13,7 @@ from desktop.app.desktop.identity import APP_ID
 
 from ..words import Stop, say
 from .archive import normalise, pack
-from .other_systems import Place, copy_interpreter, given_python, install_packages, target
+from .other_systems import Laying, copy_interpreter, given_python, install_packages, target
 from .source import Source
 
 OLDEST = "13.0"
@@ -36,7 +36,7 @@ def make_macos(
     app = work / "Assent.app"
     version = lay_bundle(source, found, app)
     library = app / "Contents/lib" / f"python{version}"
-    place = Place(app / "Contents", library, target(MACHINES[machine]), version, "macos")
+    place = Laying(app / "Contents", library, target(MACHINES[machine]), version, "macos")
     install_packages(source, wheel, place, {"Python": full_version(found, version)})
     normalise(app, source.epoch)
     name = f"assent-{source.version}-macos-{machine}"

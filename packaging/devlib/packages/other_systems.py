@@ -49,7 +49,7 @@ def copy_interpreter(python: Path, into: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Place:
+class Laying:
     """Where a package for another system is laid: all of it, its Python's library, and for which system and Python."""
 
     root: Path
@@ -65,7 +65,7 @@ class Place:
         return self.library / "site-packages"
 
 
-def install_packages(source: Source, wheel: Path, place: Place, versions: Mapping[str, str]) -> None:
+def install_packages(source: Source, wheel: Path, place: Laying, versions: Mapping[str, str]) -> None:
     """The lock's packages as they are for that system, each held against its hash, and our wheel; of all of it the
     licences, where ``versions`` has those of Python and of what it brings along. All is compiled."""
     _same_series(place.python)

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..words import Stop, say
 from .archive import normalise
 from .calling import call
-from .other_systems import PTH, Place, copy_interpreter, given_python, install_packages, target
+from .other_systems import PTH, Laying, copy_interpreter, given_python, install_packages, target
 from .source import Source
 from .windows_python import fetched_python, version_of, versions_of
 
@@ -29,7 +29,7 @@ def make_windows(source: Source, wheel: Path, python: Path | None, work: Path, o
     found = given_python(given, "pythonw.exe", "windows")
     tree = work / "windows"
     lay_tree(source, found, tree)
-    place = Place(tree, tree / "Lib", target("win_amd64"), version_of(found), "windows")
+    place = Laying(tree, tree / "Lib", target("win_amd64"), version_of(found), "windows")
     install_packages(source, wheel, place, versions_of(tree))
     say("building the installer")
     return make_installer(source, tree, work, out), place.packages
