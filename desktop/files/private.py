@@ -11,7 +11,7 @@ import contextlib
 import os
 from collections.abc import Iterable
 
-from desktop.systems import current, open_flags
+from desktop.systems import current, disk, open_flags
 
 FILE, FOLDER = 0o600, 0o700
 _FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | open_flags.CLOEXEC | open_flags.BINARY
@@ -50,7 +50,7 @@ def remove_unfinished(folder: StrPath, before: float, *, below: bool = False) ->
                 _remove(entry.path, before)
             elif entry.is_symlink():
                 _remove_beside(os.path.realpath(entry.path), before)
-            elif below and entry.is_dir():
+            elif below and entry.is_dir() and not disk.is_junction(entry.path):
                 left.append(entry.path)
 
 
@@ -73,7 +73,7 @@ def _remove(path: str, before: float) -> None:
     with contextlib.suppress(OSError):
         if os.lstat(path).st_mtime >= before:
             return
-        if os.path.isdir(path) and not os.path.islink(path):
+        if os.path.isdir(path) and not (os.path.islink(path) or disk.is_junction(path)):
             remove_tree(path)
         else:
             os.unlink(path)
@@ -85,7 +85,7 @@ def remove_tree(path: str) -> None:
     for folder in folders:  # which grows: some lie deeper than functions may call each other, as ``os.walk`` does
         with contextlib.suppress(OSError):
             for entry in list(os.scandir(folder)):
-                if entry.is_dir(follow_symlinks=False):
+                if entry.is_dir(follow_symlinks=False) and not disk.is_junction(entry.path):
                     folders.append(entry.path)
                 else:
                     with contextlib.suppress(OSError):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+_LEADS_ELSEWHERE = 0x20000000
+"""In the tag of a place on a disk of Windows: its name stands for another place."""
+
 
 def set_mode(descriptor: int, mode: int) -> None:
     """The rights of an open file; nothing on Windows, where its folder says who may do what. Raises OSError."""
@@ -24,3 +27,14 @@ def longest_name(folder: str) -> int:
     if sys.platform == "win32":
         return 255
     return os.pathconf(folder, "PC_NAME_MAX")
+
+
+def is_junction(path: str | os.PathLike[str]) -> bool:
+    """Whether a place only leads to another one although Python takes it for a folder of its own: on Windows a
+    junction, or a disk that is mounted there. Its own content is elsewhere, and nobody's to remove with it."""
+    if sys.platform != "win32":
+        return False
+    try:
+        return bool(os.lstat(path).st_reparse_tag & _LEADS_ELSEWHERE)
+    except OSError:
+        return False

@@ -95,6 +95,7 @@ PARTS: dict[tuple[str, str], Words] = {
     ("system", "systems/windows"): Words(
         "Calls Windows itself.", "For locks and real paths of files, for memory, and to hold and end what it started."
     ),
+    ("system", "systems/message_box"): Words("Calls Windows itself.", "To say why Assent cannot start."),
     ("system", "app/desktop"): Words("Calls libraries of the system.", "To look which ones Qt misses."),
     ("system", "app/lifecycle"): Words("Calls libraries of the system.", "For the memory that it gives back."),
     ("system", "safety/boundary"): Words("Calls the system directly.", "To open files without following links."),

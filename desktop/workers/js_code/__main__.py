@@ -19,6 +19,9 @@ import time
 from importlib.machinery import SourceFileLoader  # not importlib.util: it loads contextlib
 
 if sys.platform == "win32":
+    import _winapi
+    import msvcrt
+
     resource = None
 else:
     import resource
@@ -44,6 +47,8 @@ LEFT_JOBS, LEFT_S = 50_000, 0.25
 """What is still ready to go on at the end of a piece of code may do that for so long, muted; then the process ends."""
 ROOM = 0.9
 """Of the heap, what may still be held when a piece of code has ended."""
+LOOK_S = 0.005
+"""Between two looks at the pipe, where nothing tells of it."""
 NICE = 5
 """Beside code that computes as much as it may, the app's window comes first."""
 LINE_END = re.compile("\r\n|[\n\r\u2028\u2029]")
@@ -202,7 +207,7 @@ class Worker:
     def _line(self, timeout: float | None) -> bytes:
         """The next line, or nothing after ``timeout`` seconds. Ends the process with the pipe."""
         while b"\n" not in self._in:
-            if timeout is not None and not select.select([0], [], [], timeout)[0]:
+            if timeout is not None and not _comes(timeout):
                 return b""
             piece = os.read(0, PIECE)
             if not piece or len(self._in) > MAX_LINE:
@@ -210,6 +215,26 @@ class Worker:
             self._in += piece
         line, _, self._in = self._in.partition(b"\n")
         return line
+
+
+def _comes(timeout: float) -> bool:
+    """Whether there is something to read, or the end of the pipe, within so many seconds."""
+    if sys.platform == "win32":  # which waits for sockets only
+        pipe, until = msvcrt.get_osfhandle(0), time.monotonic() + timeout
+        while not (there := _is_there(pipe)) and time.monotonic() < until:
+            time.sleep(LOOK_S)
+        return there
+    return bool(select.select([0], [], [], timeout)[0])
+
+
+def _is_there(pipe: int) -> bool:
+    """Whether Windows has something to read in a pipe, or it has ended."""
+    if sys.platform == "win32":
+        try:
+            return bool(_winapi.PeekNamedPipe(pipe, 0)[0])
+        except OSError:
+            return True
+    return False
 
 
 def _whole(text: str) -> str:
