@@ -1,7 +1,8 @@
 """Kills a run at every line of its journal, lets it go on, and counts what was done to the world.
 
-`python -m tests.end2end.effect_kills every FOLDER` tries each place once; `storm FOLDER SEED SERIES` kills the same run
-again and again at random places. Prints the figures as JSON. Each life is a process of its own, killed with SIGKILL.
+`python -m tests.end2end.effect_kills every FOLDER STEP` tries each place, or each second, third … one;
+`storm FOLDER SEED SERIES` kills the same run again and again at random places. Prints the figures as JSON. Each life is
+a process of its own, killed with SIGKILL.
 """
 
 from __future__ import annotations
@@ -101,10 +102,10 @@ def _count(folder: Path, kills: list[int], figures: Figures) -> None:
         figures.faults.append(f"killed at {kills}: {status} {value} {ends} {dict(written)}")
 
 
-def every(base: Path, template: Path) -> Figures:
-    """Each place once, until there is none left."""
+def every(base: Path, template: Path, step: int) -> Figures:
+    """Each ``step``-th place once, until there is none left."""
     figures = Figures()
-    for place in range(1, LONGEST):
+    for place in range(1, LONGEST, step):
         if not course(base / f"at{place}", template, [place], figures):
             return figures
         figures.kill_points += 1
@@ -128,7 +129,8 @@ def main(arguments: list[str]) -> None:
     rehearsal.mkdir()
     shutil.copy(template, rehearsal / "assent.db")
     rehearse(Life(rehearsal, 0).live)
-    figures = every(base, template) if arguments[0] == "every" else storm(base, template, *map(int, arguments[2:4]))
+    numbers = [int(one) for one in arguments[2:]]
+    figures = every(base, template, *numbers) if arguments[0] == "every" else storm(base, template, *numbers)
     print(json.dumps(asdict(figures)))
 
 

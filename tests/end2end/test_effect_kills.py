@@ -27,16 +27,19 @@ def figures(folder: Path, *arguments: str) -> dict:
 
 
 @pytest.mark.spec("R-JRN-2", "R-JRN-5")
-def test_killed_at_every_line_of_its_journal_a_run_does_everything_once(tmp_path):
-    found = figures(tmp_path, "every")
-    assert found["kill_points"] >= 90
+@pytest.mark.parametrize(
+    ("step", "points", "asked"), [(4, 25, 8), pytest.param(1, 90, 8, marks=pytest.mark.soak)], ids=["some", "all"]
+)
+def test_killed_at_every_line_of_its_journal_a_run_does_everything_once(tmp_path, step, points, asked):
+    found = figures(tmp_path, "every", str(step))
+    assert found["kill_points"] >= points
     assert found["kills"] == found["kill_points"]
-    assert found["asked"] >= 8, "each write was cut off once between its beginning and its outcome"
+    assert found["asked"] >= asked, "each write was cut off once between its beginning and its outcome"
 
 
 @pytest.mark.spec("R-JRN-2")
 def test_killed_again_and_again_it_still_does_everything_once(tmp_path):
-    assert figures(tmp_path, "storm", "7", "15")["kills"] > 30
+    assert figures(tmp_path, "storm", "7", "6")["kills"] > 20
 
 
 @pytest.mark.soak
