@@ -3,6 +3,7 @@ processes. The writings are listed here on their own, not taken from the code th
 
 import base64
 import contextlib
+import glob
 import html
 import json
 import os
@@ -14,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import re2
+
 PLACES = {
     "provider key": "cnp",
     "tool secret": "cnt",
@@ -24,6 +27,10 @@ PLACES = {
     "key in config.yaml": "cnc",
     "key pasted into a chat": "sk-cnm",
 }
+
+
+_BLANKS = b" \t\n\r\x0b\f"
+"""What ``bytes.split`` parts at."""
 
 
 def make() -> dict[str, str]:
@@ -87,19 +94,27 @@ class Search:
         ]
         parts = {place: max(value.replace("+/&", " ").split(), key=len) for place, value in self.canaries.items()}
         self.parts = [(place, part.split("-")[-1].encode()) for place, part in parts.items()]
+        # One look in place of hundreds, where there is nothing: each writing by itself is looked for only after a hit.
+        options = re2.Options()
+        options.never_nl, options.max_mem = False, 64 << 20
+        options.encoding = re2.Options.Encoding.LATIN1
+        self._any_writing = re2.compile(b"|".join(re2.escape(text) for _, _, text in self.wanted), options)
+        self._any_part = re2.compile(b"|".join(re2.escape(part.lower()) for _, part in self.parts), options)
 
     def text(self, data: bytes, where: str, kind: str) -> None:
         """Look through bytes as they are, without white space and line ends, and for a part in small letters, which is
         what a search index keeps."""
         self.looked_at[kind] = self.looked_at.get(kind, 0) + 1
-        close = b"".join(data.split()).replace(b"\\n", b"")
-        for place, name, text in self.wanted:
-            if text in data or text in close:
-                self.hits.add((place, name, where))
+        close = data.translate(None, _BLANKS).replace(b"\\n", b"")
+        if self._any_writing.search(data) or self._any_writing.search(close):
+            for place, name, text in self.wanted:
+                if text in data or text in close:
+                    self.hits.add((place, name, where))
         small = data.lower()
-        for place, part in self.parts:
-            if part.lower() in small:
-                self.hits.add((place, "a half of it", where))
+        if self._any_part.search(small):
+            for place, part in self.parts:
+                if part.lower() in small:
+                    self.hits.add((place, "a half of it", where))
 
     def folder(self, folder: Path) -> None:
         """Every byte of every file below, and every name."""
@@ -175,15 +190,12 @@ class Watch:
         self.environments |= {(place, what) for place, _, _ in mine.hits}
 
     def _tree(self) -> list[int]:
-        parents: dict[int, list[int]] = {}
-        for name in os.listdir("/proc"):
-            if name.isdigit():
-                with contextlib.suppress(OSError, ValueError):
-                    stat = Path(f"/proc/{name}/stat").read_text()
-                    parents.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(int(name))
+        """Itself and all below it, without a look at the processes of others, which takes ten times as long."""
         found, waiting = [self._root], [self._root]
         while waiting:
-            below = parents.get(waiting.pop(), [])
-            found += below
-            waiting += below
+            for thread in glob.glob(f"/proc/{waiting.pop()}/task/*/children"):
+                with contextlib.suppress(OSError):
+                    below = list(map(int, Path(thread).read_bytes().split()))
+                    found += below
+                    waiting += below
         return found
