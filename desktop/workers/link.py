@@ -18,6 +18,7 @@ from desktop.workers.calls import SLICE_SECONDS, CallStream
 
 STDERR_KEPT = 16 * 1024  # bytes, the last ones
 PARTS_FRAME = 64 * 1024  # characters of parts sent at once
+PIPES_SECONDS = 0.5  # for what a process wrote before it ended
 DEAF_SECONDS = 1.0  # which a child has to end after it stopped reading
 
 
@@ -58,12 +59,18 @@ class Link:
         return violation
 
     async def _reap(self, exited: asyncio.Future[int], errors: asyncio.Future[None]) -> None:
+        """Python waits for the pipes too, or (3.14 does) for the process alone: then what is in them is still read."""
         rest = asyncio.ensure_future(self._throw_away_rest())
-        await exited
-        rest.cancel()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(0.5):
-                await errors
+        try:
+            await exited
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PIPES_SECONDS):
+                    await asyncio.gather(rest, errors)
+        finally:
+            rest.cancel()
+            transport = getattr(self.process, "_transport", None)
+            if transport is not None:
+                transport.close()
 
     async def _throw_away_rest(self) -> None:
         stdout = self.process.stdout

@@ -149,6 +149,10 @@ def main(how: str) -> None:
             sys.stdin.buffer.read(size)
         if how == "huge":
             write(frames.HEADER.pack(frames.FRAME_MAX + 1))
+        if how == "zeros without end":
+            fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 1 << 20)  # more than is read at once
+        while how == "zeros without end":
+            write(bytes(1 << 20))
         payload = how.encode()
         for _ in range(frames.WINDOW + 2):
             write(frames.HEADER.pack(len(payload)) + payload)

@@ -17,7 +17,7 @@ from desktop.domain.errors import ChildDied, ProtocolViolation
 from desktop.domain.processes import ChildRefused
 from desktop.workers import frames
 from desktop.workers.child import ChildProcess, ChildSpec
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 
 SCRIPT = str(Path(__file__).with_name("misbehaving.py"))
 
@@ -302,6 +302,15 @@ async def test_a_child_that_breaks_the_protocol_is_ended(how: str) -> None:
         stream = it.stream("anything", {}, deadline_s=10)
         with pytest.raises(ProtocolViolation):
             await _read_slowly(stream)
+
+
+async def test_the_pipes_of_a_child_that_was_ended_while_it_wrote_are_closed() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        async with child("zeros without end", once=True) as it:
+            with pytest.raises(ProtocolViolation):
+                await it.call("anything", timeout=WAIT_S)
+    await until(lambda: len(os.listdir("/proc/self/fd")) <= before, "no pipe is open")
 
 
 async def _read_slowly(stream: Any) -> None:
