@@ -6,6 +6,8 @@ between runs, and nothing reads the clock.
 
 import random
 from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import add
 
 from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.threads import MessageRecord, ThreadRecord
@@ -172,7 +174,7 @@ def make_messages(
     pool = _pool(rng)
     roles = list(_shape(rng, n))
     weights = _weights(rng, roles)
-    scale = total_bytes / sum(weights) if weights else 0.0
+    scale = total_bytes / reduce(add, weights) if weights else 0.0  # sum() rounds otherwise from Python 3.12 on
     messages: list[MessageRecord] = []
     debt = 0.0
     for index, (role, weight) in enumerate(zip(roles, weights, strict=True)):

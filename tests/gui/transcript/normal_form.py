@@ -250,6 +250,9 @@ def form_of_html(html: str) -> list[Node]:
     """What a specification says that a text means."""
     reader = _Html()
     reader.feed(html)
+    if re.match("<[a-z]", reader.rawdata):  # a tag that never ends: newer versions of Python let it go without a word
+        rest, reader.rawdata = reader.rawdata, ""
+        reader.handle_data(rest)
     reader.close()
     reader._paragraph()
     return reader.root

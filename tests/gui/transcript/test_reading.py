@@ -212,6 +212,22 @@ def test_blitted_scrolling_shows_what_painting_anew_shows(view: TranscriptView) 
     assert len(set(scrolled)) > 50, "something is shown"
 
 
+def test_a_formula_in_a_line_keeps_its_pixels_wherever_it_is_scrolled_to(view: TranscriptView) -> None:
+    view.set_items((said(1, "See"), said(2, "So $e^{i\\pi} + 1 = 0$ and $\\frac{a}{b}$ hold."), *thread(60)[2:]))
+    bar = view.verticalScrollBar()
+    bar.setValue(0)
+    drawn(view)
+    first = [row[:2_800] for row in on_screen(view)]  # without the scroll bar
+    for by in range(1, 9):
+        bar.setValue(by)
+        spin(20)
+        for y in range(0, 300, 10):
+            view.viewport().update(0, y, 900, 5)
+        spin(20)
+        now = [row[:2_800] for row in on_screen(view)]
+        assert [y for y in range(300) if now[y] != first[y + by]] == [], by
+
+
 def test_a_way_back_to_the_end_appears_and_works(view: TranscriptView) -> None:
     changes: list[bool] = []
     view.at_end_changed.connect(changes.append)

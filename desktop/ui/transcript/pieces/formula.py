@@ -59,10 +59,10 @@ class MathPiece(BlockPiece):
         left = self.indent(look)
         width, height = self._formula.size.width() * scale, self._formula.size.height() * scale
         x = origin.x() + left + (self._width - left - width) / 2
-        target = QRectF(round(x), round(origin.y() + (self.height - height) / 2), width, height)
+        corner = QPointF(x, origin.y() + (self.height - height) / 2)
         if canvas.marks:
-            canvas.painter.fillRect(target, look.color("selection"))
-        canvas.painter.drawImage(target, self._formula.image(look.color("text"), scale, canvas.ratio))
+            canvas.painter.fillRect(QRectF(round(x), round(corner.y()), width, height), look.color("selection"))
+        self._formula.draw(canvas.painter, corner, look.color("text"), scale, canvas.ratio)
 
     def markdown(self, start: int, end: int) -> str:
         return f"$$\n{self.text}\n$$" if start == 0 and end == len(self.text) else self.text[start:end]

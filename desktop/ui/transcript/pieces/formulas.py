@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable
+from math import floor
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, QSizeF, Signal
+from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, QSizeF, Signal
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
@@ -37,6 +38,12 @@ class Formula:
     def __init__(self, svg: str, size: QSizeF, depth: float) -> None:
         self._svg, self.size, self.depth = svg, size, depth
         self._images: dict[tuple[str, float, float], QImage] = {}
+
+    def draw(self, painter: QPainter, corner: QPointF, color: QColor, font_px: float, ratio: float) -> None:
+        """Draw it with its upper left corner in the pixel of the screen that is nearest to a point: between two pixels
+        it would look different at each place that it is scrolled to."""
+        x, y = (floor(value * ratio + 0.5) / ratio for value in (corner.x(), corner.y()))
+        painter.drawImage(QPointF(x, y), self.image(color, font_px, ratio))
 
     def image(self, color: QColor, font_px: float, ratio: float) -> QImage:
         """The drawing in a colour."""

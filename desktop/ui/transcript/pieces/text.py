@@ -247,8 +247,7 @@ class TextPiece(BlockPiece):
         baseline = place.y() + (place.height() - metrics.ascent() - metrics.descent()) / 2 + metrics.ascent()
         top = baseline - (formula.size.height() - formula.depth) * scale
         top = max(place.y(), min(top, place.bottom() - formula.size.height() * scale))
-        target = QRectF(place.x(), top, formula.size.width() * scale, formula.size.height() * scale)
-        canvas.painter.drawImage(target, formula.image(look.color("text"), scale, canvas.ratio))
+        formula.draw(canvas.painter, QPointF(place.x(), top), look.color("text"), scale, canvas.ratio)
 
     def spots(self) -> Sequence[Spot]:
         if self._spots is None:  # each movement of the pointer asks
