@@ -7,10 +7,12 @@ import gc
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, find, settings
+from hypothesis.strategies import none
 
 # A busy machine is no finding: how long an example takes to be made says nothing about the code.
 settings.register_profile("assent", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -63,11 +65,19 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     return factories(item)
 
 
+@cache
+def _meet_hypothesis() -> None:
+    """Hypothesis looks for who holds its source of chance when it first works, and from Python 3.14 on finds nobody where
+    that was frozen before: it says so in a warning, which is an error here."""
+    find(none(), lambda _: True)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """After each file of tests what is left is here to stay: modules, reports, caches. The guards collect garbage
     after many tests, and would look through all of it again each time: a second a test towards the end."""
     if nextitem is None or nextitem.path != item.path:
+        _meet_hypothesis()
         gc.collect()
         gc.freeze()
 
