@@ -67,8 +67,8 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
 
 @cache
 def _meet_hypothesis() -> None:
-    """Hypothesis looks for who holds its source of chance when it first works, and from Python 3.14 on finds nobody where
-    that was frozen before: it says so in a warning, which is an error here."""
+    """Hypothesis looks for who holds its source of chance when it first works, and from Python 3.14 on finds nobody
+    where that was frozen before: it says so in a warning, which is an error here."""
     find(none(), lambda _: True)
 
 

@@ -124,6 +124,13 @@ def write(*messages: bytes) -> None:
         os.write(1, message)
 
 
+def flood() -> None:
+    """Zeros without end, more of them in the pipe than are read at once."""
+    fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 1 << 20)
+    while True:
+        write(bytes(1 << 20))
+
+
 HELLO = frames.encode({"t": "hello", "protocol": frames.PROTOCOL, "service": "test", "version": "1"})
 
 
@@ -150,9 +157,7 @@ def main(how: str) -> None:
         if how == "huge":
             write(frames.HEADER.pack(frames.FRAME_MAX + 1))
         if how == "zeros without end":
-            fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 1 << 20)  # more than is read at once
-        while how == "zeros without end":
-            write(bytes(1 << 20))
+            flood()
         payload = how.encode()
         for _ in range(frames.WINDOW + 2):
             write(frames.HEADER.pack(len(payload)) + payload)
