@@ -131,6 +131,7 @@ def flood() -> None:
         write(bytes(1 << 20))
 
 
+FIRST = {"huge": lambda: write(frames.HEADER.pack(frames.FRAME_MAX + 1)), "zeros without end": flood}
 HELLO = frames.encode({"t": "hello", "protocol": frames.PROTOCOL, "service": "test", "version": "1"})
 
 
@@ -154,10 +155,8 @@ def main(how: str) -> None:
         for _ in range(2):
             size = frames.HEADER.unpack(sys.stdin.buffer.read(frames.HEADER.size))[0]
             sys.stdin.buffer.read(size)
-        if how == "huge":
-            write(frames.HEADER.pack(frames.FRAME_MAX + 1))
-        if how == "zeros without end":
-            flood()
+        if how in FIRST:
+            FIRST[how]()
         payload = how.encode()
         for _ in range(frames.WINDOW + 2):
             write(frames.HEADER.pack(len(payload)) + payload)
