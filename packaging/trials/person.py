@@ -161,9 +161,10 @@ class Started:
         """Press keys, such as Return or ctrl+k. Without a window manager nobody else gives the window the keys."""
         self._xdotool("windowfocus", "--sync", self.window(), "key", *keys)
 
-    def type_into_front(self, text: str) -> None:
-        """Type into whatever window is in front, which may be another program's."""
-        self._xdotool("type", "--delay", "12", text)
+    def type_into(self, title: str, text: str) -> None:
+        """Type into a window that is called so, which may be another program's."""
+        found = self._xdotool("search", "--onlyvisible", "--name", title).split()[0]
+        self._xdotool("windowfocus", "--sync", found, "type", "--delay", "12", text)
 
     def look_away(self) -> None:
         """The keys go to nobody, as when another program is in front."""
