@@ -48,9 +48,12 @@ class HelpReading:
 
 class HelpViewModel(QObject):
     """``open_at`` begins; pages are read in a thread with the first one. ``turned``: something else is to be read.
+    ``placed``: the page for where the person is was asked for. ``offered``: which other page belongs there, or none.
     ``there_wanted`` carries a command that shows a place."""
 
     turned = Signal()
+    placed = Signal()
+    offered = Signal()
     found = Signal(object)
     listed = Signal()
     there_wanted = Signal(str)
@@ -60,6 +63,7 @@ class HelpViewModel(QObject):
         self._read, self._bridge, self._book = read, bridge, book
         self._reading = False
         self._place = FIRST
+        self._own = self._went = False
         self._wanted: tuple[str, int] = ("", 0)
         self._query = ""
         self._before: list[HelpReading] = []
@@ -86,15 +90,43 @@ class HelpViewModel(QObject):
     def open_at(self, place: str) -> None:
         """The help page of where a person is now."""
         self._place = place or FIRST
+        self.placed.emit()
+        self._show_place()
+
+    def follow(self, place: str) -> None:
+        """The person went elsewhere in the app: the page goes along, unless they read one of their own choice."""
+        if (place or FIRST) == self._place:
+            return
+        self._place = place or FIRST
+        if self._own or self._query.strip():
+            self._went = True
+            self.offered.emit()
+        else:
+            self._show_place()
+
+    @property
+    def offer(self) -> str:
+        """The title of the page for where the person went, while another one is read by choice; else ""."""
+        page = self._book.pages.get(self._place) if self._book is not None else None
+        return page.title if page is not None and self._went and self.reading.page != self._place else ""
+
+    def _show_place(self) -> None:
+        self._own = self._went = False
         self._before.clear()
-        self.show_page(self._place)
+        self._turn(self._place, -1)
+
+    def take_offer(self) -> None:
+        """Read the page for where the person is."""
+        self.open_at(self._place)
 
     def show_page(self, name: str) -> None:
         """All of a page; of an unknown one, the first steps."""
+        self._own = True
         self._turn(name, -1)
 
     def show_section(self, section: HelpSection) -> None:
         """One section, as a search found it."""
+        self._own = True
         self._turn(section.page, section.number)
 
     def list_pages(self) -> None:
@@ -104,16 +136,20 @@ class HelpViewModel(QObject):
 
     def show_whole(self) -> None:
         """All of the page whose section is read."""
+        self._own = True
         self._turn(self.reading.page, -1)
 
     def show_news(self) -> None:
         """What is new, the newest version first."""
+        self._own = True
         self._turn(NEWS, -1)
 
     def back(self) -> None:
         """What was read before."""
         if self._before:
-            self._show(self._before.pop())
+            before = self._before.pop()
+            self._own = before.page != self._place
+            self._show(before)
 
     def search(self, query: str) -> None:
         """Find while it is typed; with nothing typed there is nothing found, and the page stays."""
@@ -136,7 +172,7 @@ class HelpViewModel(QObject):
             return
         made = self._made(name, number)
         if made != self.reading:
-            if self.reading.sections:
+            if self.reading.sections and self._own:
                 self._before = [*self._before[-30:], self.reading]
             self._show(made)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.approval.permission import PermissionRequest
@@ -26,6 +26,8 @@ from desktop.ui.widgets.text import Text
 
 class ApprovalsPage(QFrame):
     """``thread_title`` gives a thread's title for its id, or ""."""
+
+    topic_changed = Signal()
 
     def __init__(
         self, approvals: ApprovalsViewModel, rules: RulesModels, thread_title: Callable[[str], str] = str
@@ -86,6 +88,7 @@ class ApprovalsPage(QFrame):
         self.tabs.set_value(name)
         self._stack.setCurrentWidget(self._tabs[name])
         self._fold_button()
+        self.topic_changed.emit()
 
     def _fold_button(self) -> None:
         """What waits can be brought over its request only where both are."""

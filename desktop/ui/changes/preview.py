@@ -31,6 +31,8 @@ UNDO, KEEP = "undo", "keep"
 class UndoDialog(ScrolledDialog):
     """``answered`` with ``undo`` or ``keep``; the later changes that stand on it can be taken in, too."""
 
+    help_page = "changes"
+
     def __init__(self, window: QWidget, changes: ChangesViewModel, preview: UndoPreview) -> None:
         changed = preview.changed
         answers = [DialogAnswer(KEEP, "Keep everything as it is" if changed else "Close", key="Esc")]

@@ -42,6 +42,8 @@ class ContextCard(ScrolledDialog):
     """The card of a thread's context. Opened, never executed; follows the view-model while it is open. What does not
     fit the window is scrolled."""
 
+    help_page = "runs"
+
     jump_wanted = Signal(str)
 
     def __init__(self, window: QWidget, context: ContextViewModel, chat: MeteredChat) -> None:

@@ -40,6 +40,8 @@ class EdgeDialog(ScrolledDialog):
     """What the edge means, in three sentences and two lists; answered ``switch`` or ``keep``. Where nothing confines
     commands it says so, and offers nothing."""
 
+    help_page = "safety"
+
     def __init__(self, window: QWidget, explained: EdgeExplained) -> None:
         name = shown_line(explained.folder)
         text = (

@@ -106,6 +106,8 @@ class FolderCard(QFrame):
 class LookDialog(Dialog):
     """One file: what it says, beside what it said when the person last looked."""
 
+    help_page = "projects"
+
     def __init__(self, window: QWidget, file: InstructionFile, seen: SeenFile) -> None:
         super().__init__(window, shown_line(file.name), "", (), width=820)
         if file.state == "told":

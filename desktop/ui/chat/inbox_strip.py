@@ -51,6 +51,8 @@ class InboxStrip(Notice):
 class InboxDialog(ScrolledDialog):
     """What to say to an agent that works on a skill. Opened, never executed. ``typed`` is what stands in it."""
 
+    help_page = "agents"
+
     def __init__(self, window: QWidget, agent: ListeningAgent) -> None:
         answers = (DialogAnswer("no", "Cancel", key="Esc"), DialogAnswer("yes", "Send", "primary"))
         title = shown_line(f"A message for {agent.title}")

@@ -85,6 +85,7 @@ class ChatPage(QWidget):
     inbox_wanted = Signal(str)
     """a request of another thread"""
     side_changed = Signal(str)
+    topic_changed = Signal()
     activity_wanted = Signal(str, str)
     """thread, tool"""
     debate_wanted = Signal(str, str)
@@ -263,6 +264,7 @@ class ChatPage(QWidget):
         self.pane.header.show_side(name)
         self._place()
         self.side_changed.emit(name)
+        self.topic_changed.emit()
 
     def _show_card(self, call_id: str) -> None:
         if self.side.is_over:

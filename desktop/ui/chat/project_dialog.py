@@ -94,6 +94,8 @@ class FolderDelegate(RowDelegate):
 class ProjectDialog(Dialog):
     """``chosen`` carries the folder, "" for none; Escape leaves all as it is. Choosing starts nothing."""
 
+    help_page = "projects"
+
     chosen = Signal(str)
     look_wanted = Signal(str)
     """what other apps left in this folder is to be looked at"""

@@ -31,6 +31,8 @@ SETTING_ROWS = 3
 class VariablesDialog(ScrolledDialog):
     """The dialog of a thread's variables. Opened, never executed. ``typed`` is the text in it."""
 
+    help_page = "agents"
+
     def __init__(self, window: QWidget, variables: ChatVariables) -> None:
         answers = (DialogAnswer("no", "Cancel", key="Esc"), DialogAnswer("yes", "Save", "primary"))
         super().__init__(window, "Variables and model of this chat", INTRO, answers, width=520)

@@ -32,6 +32,8 @@ WRITTEN = "Written below"
 class ForkDialog(Dialog):
     """From a turn, with one side's model, prompt or prompt text changed. ``setup`` and ``turn`` are what was chosen."""
 
+    help_page = "debates"
+
     def __init__(
         self, window: QWidget, state: DebateState, turn: int, models: Models, offers: DebateSetupViewModel
     ) -> None:

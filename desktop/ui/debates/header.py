@@ -13,6 +13,7 @@ from desktop.presenter.debates.words import STATUS, label_of, meter_facts, promp
 from desktop.ui.chat.header import EditableTitle
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import IconButton
+from desktop.ui.widgets.controls.help_button import HelpIcon
 from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.layout.panel_head import AGENTS_KEYS
@@ -60,7 +61,8 @@ class DebateHeader(QFrame):
         for widget in (self.state, self._turn, self._count, self.pips):
             row.addWidget(widget)
         row.addSpacing(theme().px(16))
-        for control in (self.views, self.agents, self.more):
+        self.help = HelpIcon()
+        for control in (self.views, self.agents, self.more, self.help):
             row.addWidget(control)
         self._below = QWidget()
         self._line = Row(self._below, margins=(16, 0, 12, 8), spacing=8)
@@ -107,6 +109,7 @@ class DebateHeader(QFrame):
             self._count,
             self.agents,
             self.more,
+            self.help,
             self.views,
         )
         needed = sum(one.sizeHint().width() for one in others) + theme().px(TITLE + 16 + 12 + 16 + 8 * len(others))

@@ -237,7 +237,13 @@ class DebatesPage(QWidget):
 
     def _toggle_list(self) -> None:
         self._folded = not self.list.isHidden()
-        self.list.setVisible(not self._folded)
+        self._show_list(not self._folded)
+
+    def _show_list(self, shown: bool) -> None:
+        """The way to help stands in its head, and without it in the head beside it."""
+        self.list.setVisible(shown)
+        for head in (self.setup, self.running.header):
+            head.help.setVisible(not shown)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fold the list of debates away where the page is narrow."""
@@ -250,7 +256,7 @@ class DebatesPage(QWidget):
         folded = narrow or self._stack.currentWidget() is self.running
         if self._folded is None or folded != self._narrow:
             self._narrow, self._folded = folded, folded
-            self.list.setVisible(not folded)
+            self._show_list(not folded)
         self.setup.fold.setVisible(narrow)
         room = self.side.place(self.running.footer)
         self._room.setFixedWidth(room)

@@ -22,6 +22,7 @@ from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, outline
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Field, Labelled, MonoView, TextArea
+from desktop.ui.widgets.controls.help_button import HelpIcon
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.layout.columns import Columns
@@ -111,6 +112,8 @@ class SetupPage(QFrame):
         head = PaneHeader("New debate")
         head.row.insertWidget(0, self.fold)
         head.add(self.folder)
+        self.help = HelpIcon()
+        head.add(self.help)
         column.addWidget(head)
         self._scroller = Scroller(margins=(32, 20, 32, 20), spacing=16)
         inside = self._scroller.column

@@ -14,8 +14,10 @@ from desktop.presenter.help.page import KEYS, NEWS, HelpReading, HelpViewModel
 from desktop.ui.help.hits import HEIGHT, HIT, HelpHitDelegate, HelpHitModel
 from desktop.ui.help.reader import HelpReader
 from desktop.ui.theme import theme
+from desktop.ui.widgets import reading_order
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Field
+from desktop.ui.widgets.dialogs.base import dialog_open
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -27,7 +29,8 @@ AFTER_TYPING = 120
 """Milliseconds after a letter until the best hit is laid out below."""
 COUNT = 64
 """Pixels at the field's end for the number of pages."""
-NOTHING = "Nothing was found. Try one word, or say it another way."
+NOTHING = "Nothing was found. Try one word, in English, or look through all pages."
+ALL_PAGES = "settings:Help"
 
 
 class HelpParts:
@@ -80,6 +83,8 @@ class HelpPanel(QFrame):
         self._read_now: HelpReading | None = None
         self.hits.setModel(self.model)
         self.nothing = Paragraph(NOTHING, "small", "2")
+        self.all_pages = Button("All pages", small=True)
+        self.offer = Button("", "quiet", small=True, shrinks=True)
         self.news = Button("What is new", "quiet", small=True)
         self.keys = Button("Keys", "quiet", icon="keyboard", small=True)
         self.report = Button("Report a problem…", "quiet", small=True, shrinks=True)
@@ -104,12 +109,20 @@ class HelpPanel(QFrame):
         top.addWidget(self.hits)
         around = Row(margins=(24, 0, 24, 0), spacing=0)
         around.addWidget(self.nothing, 1)
+        around.addWidget(self.all_pages)
         top.addLayout(around)
         self._gap = sized(QWidget(), height=4)
         top.addWidget(self._gap)
         column.addWidget(self._top)
         page = pane("surface")
-        Column(page, spacing=0).addWidget(self.reader)
+        reading = Column(page, spacing=0)
+        self._offers = QWidget()
+        beside = Row(self._offers, margins=(8, 8, 8, 0), spacing=0)
+        beside.addWidget(self.offer)
+        beside.addStretch(1)
+        self._offers.hide()
+        reading.addWidget(self._offers)
+        reading.addWidget(self.reader, 1)
         column.addWidget(page, 1)
         foot = sized(pane("footer"), height=44)
         below = Row(foot, margins=(8, 0, 8, 0), spacing=8)
@@ -125,6 +138,8 @@ class HelpPanel(QFrame):
         self.field.installEventFilter(self)
         help.found.connect(self._found)
         help.turned.connect(self._turned)
+        help.placed.connect(self.field.clear)
+        help.offered.connect(self._show_offer)
         self.hits.selectionModel().currentChanged.connect(lambda _: self._soon.start())
         self.hits.activated.connect(self._read_on)
         self.hits.clicked.connect(lambda _: self._read())
@@ -133,6 +148,8 @@ class HelpPanel(QFrame):
         self.reader.said.connect(self.said)
         self.close_button.clicked.connect(self.closed)
         self.back.clicked.connect(help.back)
+        self.offer.clicked.connect(self._take_offer)
+        self.all_pages.clicked.connect(lambda: help.there_wanted.emit(ALL_PAGES))
         self.news.clicked.connect(help.show_news)
         self.keys.clicked.connect(lambda: help.show_page(KEYS))
         self.report.clicked.connect(self.report_wanted)
@@ -149,6 +166,7 @@ class HelpPanel(QFrame):
         self.model.show(result.hits)
         self.hits.setVisible(bool(result.hits))
         self.nothing.setVisible(sought and not result.hits)
+        self.all_pages.setVisible(sought and not result.hits)
         pages = f"{result.pages} page" + ("" if result.pages == 1 else "s")
         self.field.say(pages if sought else "")
         self._fit_hits()
@@ -195,6 +213,20 @@ class HelpPanel(QFrame):
             self._read_now = reading
             self.reader.show_reading(reading)
         self.news.setVisible(reading.page != NEWS)
+        self._show_offer()
+
+    def _show_offer(self) -> None:
+        """A quiet line above what is read: the page for where the person is by now."""
+        title = self._help.offer
+        self._offers.setVisible(bool(title))
+        if title:
+            self.offer.setText(f"Help for {title} \N{RIGHTWARDS ARROW}")
+            self.offer.setAccessibleName(f"Help for {title}")
+
+    def _take_offer(self) -> None:
+        """The keys go to the search: the line is gone."""
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._help.take_offer()
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 
@@ -211,6 +243,10 @@ class HelpPanel(QFrame):
                 self._read()
                 return True
         return super().eventFilter(watched, event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Over a dialog Tab stays in it: what is below the dialog takes no keys."""
+        return reading_order.move(self, forward) if dialog_open(self.window()) else super().focusNextPrevChild(forward)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape empties the search, then closes."""

@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QWidget
 from desktop.domain.help.pages import HelpSection
 from desktop.presenter.help.page import HelpReading, HelpViewModel
 from desktop.ui.skills.markdown_view import MarkdownView, piece_tools
+from desktop.ui.theme import theme
 from desktop.ui.transcript.flow import PieceTools
 from desktop.ui.transcript.markdown.inline import InlineParser
+from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import Scroller, clear
 from desktop.ui.widgets.layout.flowing import FlowRow
@@ -72,6 +74,10 @@ class HelpReader(Scroller):
     def warmed(self) -> Iterator[None]:
         """The first text costs more than all others, for Qt reads its fonts: some words are laid out ahead, in steps,
         and thrown away."""
+        look = PageLook(theme())
+        for made in range(5):  # Qt's values that a format uses are made by PySide as they are first asked for
+            look.inline_format(tuple(at == made for at in range(5)))
+            yield
         first = MarkdownView("", self.tools)
         first.resize(200, 1)
         for words in ("a", "**a**", "*a*", "`a`", "- [a](b.md)"):

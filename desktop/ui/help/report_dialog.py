@@ -29,6 +29,8 @@ WRITE_AT = 2
 class ReportDialog(Dialog):
     """Opened with ``open``; gathers its text by itself."""
 
+    help_page = "help"
+
     def __init__(self, window: QWidget, report: ReportViewModel) -> None:
         super().__init__(window, "Report a problem", WORDS, ANSWERS, width=680)
         self._report = report

@@ -31,9 +31,11 @@ BESIDE = 1180
 
 
 class HelpSide(QObject):
-    """Made when help is first wanted. ``made``: the panel, when it has come to be; ``shown``: it came or went."""
+    """Made when help is first wanted. ``made``: the panel, when it has come to be; ``shown``: it came or went;
+    ``keys_left``: it goes, and what had the keys before it is gone."""
 
     made = Signal(object)
+    keys_left = Signal()
     shown = Signal(bool)
 
     def __init__(self, window: QMainWindow, help: HelpViewModel) -> None:
@@ -94,11 +96,12 @@ class HelpSide(QObject):
         """Take it away; the keys go back where they were."""
         if self._panel is None or self._panel.isHidden():
             return
-        had_keys = self.has_keys
+        if self.has_keys:
+            self._before.give_back()  # before it goes: else Qt looks through the whole window for who is next
+        if self.has_keys:
+            self.keys_left.emit()
         self._panel.hide()
         self.place()
-        if had_keys:
-            self._before.give_back()
         self.shown.emit(False)
 
     def _build(self, then: Callable[[], None] | None) -> None:

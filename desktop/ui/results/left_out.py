@@ -21,6 +21,8 @@ SENTENCE = (
 class LeftOutDialog(ScrolledDialog):
     """Each kind with what there is of it."""
 
+    help_page = "results"
+
     def __init__(self, window: QWidget, left: Sequence[tuple[str, str]]) -> None:
         super().__init__(window, "Left out of this page", SENTENCE, width=WIDTH)
         kinds: dict[str, list[str]] = {}

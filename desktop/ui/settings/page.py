@@ -54,6 +54,7 @@ class SettingsPage(QFrame):
     approvals_wanted = Signal()
     chat_wanted = Signal(str)
     command_wanted = Signal(str)
+    topic_changed = Signal()
 
     def __init__(self, settings: SettingsViewModel, rows: Sequence[PageRow[Models]], models: Models) -> None:
         super().__init__()
@@ -146,6 +147,7 @@ class SettingsPage(QFrame):
         self._note.setText(row.head)
         self._stack.setCurrentWidget(widget)
         self.folding.put_away()
+        self.topic_changed.emit()
 
     def _builder(self, row: PageRow[Models], models: Models) -> Callable[[], QWidget]:
         """Makes the page of a row."""

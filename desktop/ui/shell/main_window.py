@@ -146,7 +146,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         shell = self._shell
         shell.page_changed.connect(self.show_page)
-        shell.page_again.connect(self._keys_to_page)
+        shell.page_again.connect(self.keys_to_page)
         shell.first_run_changed.connect(lambda: self.show_page(shell.page))
         shell.error.connect(self.show_error)
         shell.quitting.connect(self.show_quitting)
@@ -223,7 +223,7 @@ class MainWindow(QMainWindow):
                 self.stack.addWidget(widget)
         return widget
 
-    def _keys_to_page(self) -> None:
+    def keys_to_page(self) -> None:
         """The page that shows gets the keys, unless it has them."""
         page, now = self.stack.currentWidget(), self.focusWidget()
         if page is not None and (now is None or not page.isAncestorOf(now)):

@@ -17,7 +17,7 @@ from desktop.ui.widgets.dialogs.base import dialog_open
 PALETTE = "Ctrl+K"
 ALSO = {"Ctrl++": ("Ctrl+=",)}
 """Where plus needs Shift, the key is pressed without it as well."""
-_OVER_DIALOGS = ("stop", "quit", "text:larger", "text:smaller", "text:normal")
+_OVER_DIALOGS = ("help", "stop", "quit", "text:larger", "text:smaller", "text:normal")
 
 
 def bind(window: QWidget, shell: ShellViewModel, open_palette: Callable[[], None]) -> None:

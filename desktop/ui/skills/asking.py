@@ -20,6 +20,8 @@ RULE = "Use 1 to 64 of a to z, 0 to 9, and single hyphens between them."
 class NameDialog(Dialog):
     """Asks for a bare name; the act stays off while it is none. ``typed`` reads it."""
 
+    help_page = "skills"
+
     def __init__(self, window: QWidget, title: str, text: str, act: str, name: str, *, kinds: bool = False) -> None:
         super().__init__(
             window, title, text, (DialogAnswer("no", "Cancel", key="Esc"), DialogAnswer("yes", act, "primary"))

@@ -148,6 +148,8 @@ class _Preview(Scroller):
 class ImportDialog(Dialog):
     """Follows an import from looking to keeping; however it is closed, nothing stays but what was kept."""
 
+    help_page = "skills"
+
     def __init__(self, window: QWidget, imports: SkillImport, what: str) -> None:
         answers = (DialogAnswer("no", "Cancel", key="Esc"), DialogAnswer("yes", "Import", "primary"))
         words = (("Looking at ", ""), (shown_line(what), "mono"), (" …", ""))
@@ -325,6 +327,8 @@ def _text_of(candidate: Candidate) -> QWidget:
 
 class PasteDialog(Dialog):
     """A field for the text of a SKILL.md."""
+
+    help_page = "skills"
 
     def __init__(self, window: QWidget, look: Callable[[str], None]) -> None:
         words = "The text of a SKILL.md: name and description between two lines of ---, then the instructions."

@@ -102,6 +102,7 @@ class SkillsPage(QFrame):
 
     model_wanted = Signal()
     approvals_wanted = Signal()
+    topic_changed = Signal()
 
     def __init__(self, models: SkillsModels, known: ModelSetupViewModel | None = None) -> None:
         super().__init__()
@@ -180,6 +181,7 @@ class SkillsPage(QFrame):
         (sides.list.head if wanted is sides else self.list.head).insertWidget(0, self.folding.button)
         self.work.setCurrentWidget(wanted)
         self.folding.put_away()
+        self.topic_changed.emit()
         if wanted is sides:
             sides.show_skill(False)
             sides.list.take_keys()

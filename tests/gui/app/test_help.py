@@ -13,6 +13,7 @@ from desktop.presenter.help.places import HELP_OF, only_shows
 from desktop.presenter.shell.window import COMMANDS, PAGES
 from desktop.services.help.pages import read_pages
 from desktop.services.help.report import CHECKING
+from desktop.ui.chat.project_dialog import ProjectDialog
 from desktop.ui.help.news_strip import NewsStrip
 from desktop.ui.help.report_dialog import ReportDialog
 from desktop.ui.widgets.controls.help_button import HelpButton, HelpIcon
@@ -211,3 +212,94 @@ async def test_what_is_new_is_told_once_after_an_update(start: Callable[..., Any
     state.put("help.version", "99.0")
     app.startup._pages.help.tell_news()
     assert app.window.findChildren(NewsStrip) == []
+
+
+async def test_it_goes_along_to_another_page_and_offers_it_where_one_reads_by_choice(helped: Helped) -> None:
+    app, help = helped.app, helped.app.models.help
+    helped.press(Qt.Key.Key_F1)
+    await helped.opened("chats")
+    app.startup._shell.run_command("settings:Keyring")
+    await helped.opened("keyring")
+    app.window.page("settings").show_settings("MCP servers")
+    await helped.opened("mcp")
+    app.startup._shell.go("approvals")
+    await helped.opened("approvals")
+    app.window.page("approvals").show_tab("rules")
+    await helped.opened("rules")
+    assert not help.can_go_back
+    helped.panel.reader._link("skills.md")
+    await helped.opened("skills")
+    app.startup._shell.run_command("settings:Keyring")
+    await app.until(helped.panel.offer.isVisible, "the offer")
+    assert helped.panel.offer.accessibleName() == "Help for Keyring"
+    assert help.reading.page == "skills"
+    helped.panel.offer.click()
+    await helped.opened("keyring")
+    assert not helped.panel.offer.isVisible()
+    assert helped.panel.field.hasFocus()
+    app.startup._shell.go("skills")
+    await helped.opened("skills")
+
+
+async def test_what_was_sought_stays_as_one_goes_elsewhere(helped: Helped) -> None:
+    app = helped.app
+    helped.press(Qt.Key.Key_F1)
+    await helped.opened("chats")
+    QTest.keyClicks(helped.panel.field, "theme dark")
+    await app.until(lambda: app.models.help.reading.page == "appearance", "the best hit")
+    app.startup._shell.run_command("settings:Keyring")
+    await app.until(helped.panel.offer.isVisible, "the offer")
+    assert helped.panel.field.text() == "theme dark"
+    app.startup._shell.run_command("settings:Appearance")
+    await app.until(lambda: not helped.panel.offer.isVisible(), "no offer of what is read")
+    app.startup._shell.run_command("settings:Keyring")
+    await app.until(helped.panel.offer.isVisible, "the offer again")
+    app.window.page("settings").nav.setFocus()
+    helped.ways.open("")  # asked for anew: what was sought is done with
+    await helped.opened("keyring")
+    assert helped.panel.field.text() == ""
+
+
+async def test_f1_in_a_dialog_opens_its_page_over_it_and_escape_goes_back_into_it(helped: Helped) -> None:
+    app = helped.app
+    app.startup._shell.run_command("choose-project")
+    await app.until(lambda: app.window.findChildren(ProjectDialog), "the dialog")
+    (dialog,) = app.window.findChildren(ProjectDialog)
+    await app.until(lambda: dialog.isVisible() and dialog.isAncestorOf(app.window.focusWidget()), "its keys")
+    kept = app.window.focusWidget()
+    helped.press(Qt.Key.Key_F1)
+    await helped.opened("projects")
+    assert helped.panel.field.hasFocus()
+    for _ in range(12):
+        helped.press(Qt.Key.Key_Tab)
+        assert helped.panel.isAncestorOf(app.window.focusWidget())
+    helped.panel.field.setFocus()
+    helped.press(Qt.Key.Key_Escape)
+    await app.until(lambda: not helped.ways._side.is_open, "the panel closed")
+    assert dialog.isVisible()
+    await app.until(kept.hasFocus, "the keys where they were")
+    dialog.answer("cancel")
+
+
+async def test_where_nothing_is_found_a_button_leads_to_all_pages(helped: Helped) -> None:
+    app = helped.app
+    helped.press(Qt.Key.Key_F1)
+    await helped.opened("chats")
+    QTest.keyClicks(helped.panel.field, "qqzx")
+    await app.until(helped.panel.all_pages.isVisible, "the button")
+    helped.panel.all_pages.click()
+    await app.until(lambda: app.startup._shell.page == "settings", "Settings")
+    assert app.window.page("settings")._header.title.text() == "Help"
+
+
+async def test_every_page_has_a_way_to_help_in_a_narrow_window_too(helped: Helped) -> None:
+    app = helped.app
+    app.window.resize(960, 700)
+    without = []
+    for name in PAGES:
+        app.startup._shell.go(name)
+        page = app.window.page(name)
+        await app.until(page.isVisible, name)
+        ways = [one for one in (*page.findChildren(HelpIcon), *page.findChildren(HelpButton)) if one.isVisible()]
+        without += [] if ways else [name]
+    assert without == []

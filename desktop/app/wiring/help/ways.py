@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QWidget
 
 from desktop import __version__
 from desktop.app.home.window_state import WindowState
@@ -33,6 +34,8 @@ else:
 SEEN = "help.version"
 """The version whose news were shown."""
 NEWS = "news"
+AFTER_PAINT = 60
+"""Milliseconds in which a page that was gone to is painted, before help follows there."""
 
 
 class HelpWays(QObject):
@@ -43,6 +46,10 @@ class HelpWays(QObject):
         self._window, self._shell, self._models, self._state = window, shell, models, state
         self._side: HelpSide | None = None
         self._coming = False
+        self._follows: set[QWidget] = set()
+        self._moved = QTimer(self, singleShot=True, interval=AFTER_PAINT)
+        self._moved.timeout.connect(self._follow)
+        window.page_shown.connect(self._shown)
         shell.handle("help", self.open)
         shell.handle("report", lambda _: self.report())
         window.help_wanted.connect(lambda: self.open(""))
@@ -95,7 +102,29 @@ class HelpWays(QObject):
             strip.wanted.connect(lambda: self.open(NEWS))
             self._window.add_strip(strip)
 
+    def _shown(self, _name: str, page: QWidget) -> None:
+        """Another page of the app: its parts may have pages of help of their own."""
+        changed = getattr(page, "topic_changed", None)
+        if changed is not None and page not in self._follows:
+            self._follows.add(page)
+            changed.connect(self._moved.start)
+        self._moved.start()
+
+    def _follow(self) -> None:
+        if self._side is not None and self._side.is_open:
+            self._models.help.follow(self._page_topic())
+
     def _topic(self) -> str:
+        """Of the dialog or the part of the page that has the keys, or of the page."""
+        around: QWidget | None = self._window.focusWidget()
+        while around is not None:
+            named = getattr(around, "help_page", "")
+            if named:
+                return str(named)
+            around = around.parentWidget()
+        return self._page_topic()
+
+    def _page_topic(self) -> str:
         page = self._window.stack.currentWidget()
         topic = getattr(page, "help_topic", None)
         return str(topic()) if callable(topic) else HELP_OF[self._window.key_of(self._shell.page, HELP_OF)]
@@ -105,6 +134,7 @@ class HelpWays(QObject):
             help = self._models.help
             self._side = help_side.HelpSide(self._window, help)
             self._side.made.connect(self._join)
+            self._side.keys_left.connect(self._window.keys_to_page)
             help.there_wanted.connect(self._go_there)
         return self._side
 

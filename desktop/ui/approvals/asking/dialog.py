@@ -37,6 +37,8 @@ BROWSER = "The page opens in your browser, outside of Assent. Look at the addres
 class AskingDialog(ScrolledDialog):
     """One question. ``answered`` carries accept, decline, stop, or gone; ``opened`` the page that a person opens."""
 
+    help_page = "mcp"
+
     opened = Signal(QUrl)
 
     def __init__(self, window: QWidget, questions: ServerQuestionsViewModel, question: ServerQuestion) -> None:

@@ -27,6 +27,8 @@ WORDS = "Calls that fit this rule run without asking from now on. You can change
 class AlwaysDialog(Dialog):
     """The editor of one request, in the middle of the window."""
 
+    help_page = "rules"
+
     def __init__(
         self, window: QWidget, request: PermissionRequest, models: RulesModels, thread_title: Callable[[str], str]
     ) -> None:

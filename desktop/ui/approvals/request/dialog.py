@@ -51,6 +51,8 @@ class RequestDialog(RaisedBox):
     ``open_inbox`` carries a request id. ``put_aside`` hides one request until the person asks for it again.
     """
 
+    help_page = "approvals"
+
     open_inbox = Signal(str)
 
     def __init__(

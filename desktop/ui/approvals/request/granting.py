@@ -29,6 +29,8 @@ LONGEST = 70
 class GrantDialog(ScrolledDialog):
     """What to grant of a tool: with the answer to a request, or (``again``) anew. ``bounds`` is what is chosen."""
 
+    help_page = "approvals"
+
     def __init__(
         self, window: QWidget, tool: str, choices: GrantChoices, grants: CallGrantsViewModel, *, again: bool = False
     ) -> None:

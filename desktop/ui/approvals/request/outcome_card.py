@@ -110,6 +110,8 @@ class MeanwhileBar(QFrame):
 class CopyDialog(Dialog):
     """A look into the copy: a file as it would be, as large as the window lets it be. Nothing can be changed here."""
 
+    help_page = "approvals"
+
     def __init__(self, window: QWidget, name: str, rows: tuple[DiffRow, ...]) -> None:
         super().__init__(window, name, "As it is in the copy. Nothing of it is real yet.", width=960)
         self.view = LinesView("The file as it is in the copy")

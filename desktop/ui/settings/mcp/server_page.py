@@ -25,6 +25,7 @@ from desktop.ui.settings.mcp.task_rows import TaskRows
 from desktop.ui.settings.mcp.tool_list import ToolList
 from desktop.ui.settings.mcp.tools_top import ToolsTop
 from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.help_button import HelpIcon
 from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.layout.tabs import Tabs
 from desktop.ui.widgets.marks import Icon, StateLabel
@@ -117,6 +118,7 @@ class ServerPage(QFrame):
         self._head.addStretch(1)
         self._actions = Row(spacing=8)
         self._head.addLayout(self._actions)
+        self._head.addWidget(HelpIcon())
         return head
 
     def _view(self, tab: str) -> QWidget:

@@ -31,6 +31,8 @@ ANSWERS = (DialogAnswer("cancel", "Cancel", key="Esc"), DialogAnswer("start", "S
 class StartDialog(ScrolledDialog):
     """What the form says is planned anew with each change; only what is shown can be started."""
 
+    help_page = "models-and-providers"
+
     def __init__(self, window: QWidget, title: str, kind: StartKind, starts: LocalStartsViewModel) -> None:
         super().__init__(window, f"Start {title}", WORDS, ANSWERS, width=560)
         self._starts, self._kind = starts, kind
@@ -116,6 +118,8 @@ class StartDialog(ScrolledDialog):
 
 class LogDialog(ScrolledDialog):
     """What a server wrote, read again while it is looked at."""
+
+    help_page = "models-and-providers"
 
     def __init__(self, window: QWidget, title: str, kind: StartKind, starts: LocalStartsViewModel) -> None:
         super().__init__(window, f"What {title} wrote", "", CLOSE, width=760)

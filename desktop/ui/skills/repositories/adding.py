@@ -23,6 +23,8 @@ FILES = "Archives and lock files (*.zip *.skill *.tar *.tar.gz *.tgz skills.lock
 class AddDialog(Dialog):
     """Asks for an address; stays until the repository is there, it is cancelled, or it cannot be had."""
 
+    help_page = "repositories"
+
     def __init__(self, window: QWidget, repositories: Repositories) -> None:
         words = (
             "Assent looks at what it brings, with git. Nothing of it is taken, and nothing in it runs, before you take "

@@ -27,6 +27,8 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 class PictureViewer(Dialog):
     """``images`` of one message, of which number ``at`` is shown. ``save`` writes one, ``said`` tells what was done."""
 
+    help_page = "documents"
+
     def __init__(
         self, window: QWidget, images: Sequence[MediaPart], at: int, save: Save, said: Callable[[str], None]
     ) -> None:

@@ -72,6 +72,8 @@ class Dialog(Scrim):
     """
 
     answered = Signal(str)
+    help_page = ""
+    """The page of help for it; without one, that of the page below it."""
 
     def __init__(
         self,
