@@ -21,6 +21,7 @@ from desktop.domain.errors import KnownError
 from desktop.domain.safety import SafetySettings
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement.select import SystemConfinement
+from desktop.safety.confinement.walls import unproved_words
 from desktop.safety.secrets.keyring import KeyringSecrets
 from desktop.store import database
 from desktop.store.audit import check_closed
@@ -172,7 +173,7 @@ def confinement(home: Path) -> Health:
         report = confinement.probe()
     finally:
         confinement.close()
-    return Health("notice" if report.kind == "none" else "ok", report.sentence)
+    return Health("notice" if report.kind == "none" else "ok", f"{report.sentence}{unproved_words()}")
 
 
 async def models() -> Health:

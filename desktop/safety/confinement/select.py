@@ -26,7 +26,7 @@ from desktop.safety.confinement.machine import Machine
 from desktop.safety.confinement.profile import SYSTEM, SandboxProfile, own_places, profile_for
 from desktop.safety.confinement.program_cache import cache_of, pointed_at, remove_others
 from desktop.safety.confinement.proof import refuses_outside
-from desktop.safety.confinement.walls import walls_here
+from desktop.safety.confinement.walls import RELIED_ON, walls_here
 
 __all__ = ["KINDS", "ConfinementWithin", "Kind", "Machine", "SystemConfinement", "refuses_outside"]
 
@@ -82,7 +82,8 @@ class SystemConfinement:
         with self._lock:
             if self._report is None:
                 here = self._look()
-                tried = (walls.tried(kind, here, self._folder_made) for kind in self._kinds for walls in self._walls)
+                relied_on = self._walls if RELIED_ON.get(here.platform, False) else ()
+                tried = (walls.tried(kind, here, self._folder_made) for kind in self._kinds for walls in relied_on)
                 found = (report for report in tried if report is not None)
                 self._report = next(found, None) or reports.nothing(here.platform)
             return self._report

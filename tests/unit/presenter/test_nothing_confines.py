@@ -76,6 +76,13 @@ def bash(world: World, confinement: SystemConfinement, copies: Any = None) -> Ba
     return Bash(world.reader, world.policy, confinement, environment, runner, lambda: world.settings, in_copies)
 
 
+def test_on_windows_nothing_is_relied_on_that_was_not_proved_there(world: World) -> None:
+    """With all that this computer has, which holds: what the table does not rely on is not even tried."""
+    machine = replace(Machine.here(), platform="win32")
+    with contextlib.closing(SystemConfinement(world.policy, lambda: world.settings, machine=lambda: machine)) as made:
+        assert made.probe() == reports.nothing("win32")
+
+
 @pytest.mark.parametrize("command", ["ls", "echo x > made", "mv note.txt kept", "curl https://example.org"])
 async def test_a_command_says_so_whatever_it_does(world: World, bare: SystemConfinement, command: str) -> None:
     assert says_so(await bash(world, bare).precheck({"command": command}, NOWHERE))

@@ -1,1 +1,1 @@
-"""Where Linux's ways of holding a process are not: ``sandbox-exec`` on macOS, and on Windows nothing yet."""
+"""Where Linux's ways of holding a process are not: ``sandbox-exec`` on macOS, on Windows nothing that is relied on."""
