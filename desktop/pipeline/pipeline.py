@@ -27,6 +27,7 @@ from desktop.domain.runs.middleware import CallNext, FunctionContext, Middleware
 from desktop.domain.safety import Redactor
 from desktop.domain.text.outside import OutsideText, OutsideTexts
 from desktop.domain.tools import Tool, ToolResult, ToolSpec
+from desktop.files.own_files import OwnFiles
 from desktop.pipeline.context import CallAttempt, CallContext, CallRequest, CallResult, Invocation, Journal, Trust
 from desktop.pipeline.edits import edit_note
 from desktop.pipeline.execute import Executor, cut, live
@@ -75,7 +76,8 @@ class Pipeline:
     the first outermost; one that declares ``observe_only = True`` stands around the gates and cannot change the
     result (R-MW-7). ``skills`` is what calls of skills need beside the gates; without it only tools are called.
     ``histories`` knows of the calls that earlier runs left open. ``outside`` keeps whose texts were read in a run.
-    ``pictures`` opens what tools give as pictures; None: they stay as they came.
+    ``pictures`` opens what tools give as pictures; None: they stay as they came. ``own_files`` are the app's: once they
+    were exchanged no call is made, for what it starts would be of another version.
 
     ``steps`` are all that happens to a call, in their order.
     """
@@ -95,8 +97,10 @@ class Pipeline:
         around: Around = alone,
         outside: OutsideTexts | None = None,
         pictures: PictureOpener | None = None,
+        own_files: OwnFiles | None = None,
     ) -> None:
         self.table = table
+        self._own_files = own_files or OwnFiles()
         self._skills = skills
         self.validator = Validator()
         self._settings = settings or CallSettings()
@@ -221,6 +225,7 @@ class Pipeline:
             hear=partial(earlier_words, self._outside, invocation),
         )
         live(meta.cancellation)
+        self._own_files.check()
         if block.arguments is None:
             raise ValidationFailure(f"The arguments are not a JSON object: {block.problem or 'cannot be read'}")
         _refuse_options(attempt.call)
@@ -236,6 +241,7 @@ class Pipeline:
     async def _execute(self, attempt: CallAttempt) -> None:
         """Step 12: run the tool."""
         assert attempt.call is not None
+        self._own_files.check()  # a person may have taken an hour to answer
         await self._executor.run(attempt.call)
 
     async def _refused(self, attempt: CallAttempt, error: AssentError) -> ToolResult:

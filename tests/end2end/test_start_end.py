@@ -68,6 +68,17 @@ def test_quitting_just_after_the_pages_stand_ends_what_the_start_still_does(tmp_
     assert tiny.reports(home) == []
 
 
+def test_a_start_whose_files_are_taken_away_meanwhile_ends_in_a_sentence(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with tiny.running(home, "loses-its-files") as process:
+        code, out, err = tiny.ended(process)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[0].startswith("assent: Assent's own files were exchanged or removed")
+    assert err.splitlines()[1:] == ["  Restart Assent. Chats and drafts are kept."]
+    assert tiny.trace(home)[-4:] == END
+    assert tiny.reports(home) == []
+
+
 @pytest.mark.spec("R-UI-8", "R-PRM-9")
 def test_the_end_denies_questions_first(tmp_path: Path) -> None:
     home = tmp_path / "home"

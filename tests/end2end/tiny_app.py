@@ -20,6 +20,7 @@ from desktop.app.lifecycle.composition import App, Hooks
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.errors import StoreCorrupt
+from desktop.files.own_files import OwnFiles
 from desktop.presenter.events.bridge import Bridge
 from desktop.ui.shell.first_paint import FirstPaint
 
@@ -170,6 +171,13 @@ class Tiny:
     async def closes_early(self) -> None: ...
 
     async def blocks_the_end(self) -> None: ...
+
+    async def loses_its_files(self) -> None:
+        file = self.home.path / "a file of the app"
+        file.touch()
+        self.hooks.crashes.excuse = OwnFiles(file).exchanged
+        file.unlink()
+        raise ModuleNotFoundError("No module named 'desktop.app.wiring.pages'")
 
     async def slow_start(self) -> None:
         self.trace("starting")

@@ -22,6 +22,7 @@ from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInst
 from desktop import __version__
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy import lazy_module
+from desktop.files.own_files import OwnFiles
 from desktop.systems import current
 
 if TYPE_CHECKING:
@@ -101,7 +102,9 @@ class CrashReporter(QObject):
         self._fault_log: IO[bytes] | None = None
         self.early = EarlyLog()
         self.redact: Callable[[str], str] | None = None
-        self.excuse: Callable[[], KnownError | None] = lambda: None
+        self.own_files = OwnFiles()
+        """Those that this process was started from."""
+        self.excuse: Callable[[], KnownError | None] = self.own_files.exchanged
         """Why a failure is not our fault now, whatever it is."""
 
     # -- hooks ------------------------------------------------------------------------------------------------------

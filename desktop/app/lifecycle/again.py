@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import sys
 
-from desktop.app.home.installation import this_installation
+from desktop.app.home.installation import own_start, this_installation
 from desktop.systems import current, ending_signals
 
 
 def start_again() -> int:
     """Become a new start of the app with the same arguments; the home is let go of with this process's files. Returns
-    only where nothing is known that starts it, or it cannot be run: 0, the end that the person wanted anyway."""
-    command = this_installation().command
-    if not command or current.WINDOWS:
+    only where it cannot be run: 0, the end that the person wanted anyway."""
+    there = this_installation()
+    command = there.command or own_start()
+    if current.WINDOWS:
         return 0
     ending_signals.as_usual()  # they were not to disturb the end; that would be inherited
     try:
+        if not there.command:  # by this very Python, which looks for the code where it stands
+            os.chdir(there.code)
         os.execv(command[0], [*command, *sys.argv[1:]])
     except OSError:
         return 0

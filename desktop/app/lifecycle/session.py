@@ -25,7 +25,7 @@ from desktop.app.lifecycle.composition import App, Hooks
 from desktop.app.lifecycle.garbage import settle
 from desktop.app.lifecycle.sent_events import sent_events_refused
 from desktop.app.loop.event_loop import AssentEventLoop
-from desktop.domain.errors import AssentError, BugError
+from desktop.domain.errors import AssentError, BugError, KnownError
 from desktop.presenter.events.bridge import Bridge
 from desktop.systems import ending_signals
 from desktop.ui.shell.tray import bring_to_front
@@ -79,6 +79,8 @@ class Session:
         self._wiring = wiring
         self._wish = asyncio.Event()
         self._again, self._again_by = False, 0.0
+        self.refused: KnownError | None = None
+        """Why the start came to no end; to be said once all is let go of."""
         self.bridge = Bridge(loop=loop)
         self.bridge.failed.connect(self._failed)
 
@@ -143,9 +145,16 @@ class Session:
             await shutdown.end(app, self.bridge, self._crashes)
         return AGAIN if self._again else 0
 
-    @staticmethod
-    async def _start(app: App) -> None:
-        await app.start()
+    async def _start(self, app: App) -> None:
+        try:
+            await app.start()
+        except Exception:
+            self.refused = self._crashes.excuse()
+            if self.refused is None:
+                raise
+            logger.exception("the start ends: its files are no longer those that it was begun from")
+            self.quit()
+            return
         await asyncio.sleep(ALONE_S)
         await app.join_world()
 
@@ -159,7 +168,8 @@ def run(
     measure: Measure | None = None,
     link: str = "",
 ) -> int:
-    """Live until someone quits; the exit code. Everything is written down and let go of when it returns."""
+    """Live until someone quits; the exit code. Everything is written down and let go of when it returns. Raises
+    KnownError where the start came to no end."""
     settle()
     logs = Logs(home.logs, crashes.redacted, early=crashes.early.hand_over())
     loop = AssentEventLoop(application)
@@ -168,7 +178,10 @@ def run(
     life = session.bridge.spawn(session.life(measure, link), name="life")
     try:
         with sent_events_refused(application):
-            return _until_over(loop, life, session)
+            code = _until_over(loop, life, session)
+        if session.refused is not None:
+            raise session.refused
+        return code
     finally:
         window.hide()
         ending_signals.ignore(loop)

@@ -59,6 +59,9 @@ def start(home: Home, options: argparse.Namespace, wiring: str, refuse: Refuse) 
     except KnownError:
         raise
     except Exception as error:  # noqa: BLE001 - the end of the program: a report instead of a bare traceback
+        excuse = crashes.excuse()
+        if excuse is not None:
+            raise excuse from None
         code = _failed(crashes, error)
     finally:
         crashes.uninstall()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from desktop.app.door.host import Rooms
     from desktop.app.guests import rooms as guest_rooms
     from desktop.app.home.crash import CrashReport
-    from desktop.app.lifecycle import closing, database_recovery, exchanged, update_line
+    from desktop.app.lifecycle import again, closing, database_recovery, exchanged, update_line
     from desktop.app.wiring import pages as page_wiring
     from desktop.app.wiring import runtime, view_models
     from desktop.app.wiring.pages import Pages
@@ -40,9 +40,11 @@ if TYPE_CHECKING:
     from desktop.domain.approval.audit_chain import ChainReport
     from desktop.settings import Settings, SettingsService
     from desktop.ui.shell import banner
+    from desktop.ui.shell import exchanged as exchanged_ui
 else:
     settings_room = lazy_module("desktop.settings")
     reduced_motion = lazy_module("desktop.app.desktop.reduced_motion")
+    again = lazy_module("desktop.app.lifecycle.again")
     closing = lazy_module("desktop.app.lifecycle.closing")
     database_recovery = lazy_module("desktop.app.lifecycle.database_recovery")
     exchanged = lazy_module("desktop.app.lifecycle.exchanged")
@@ -52,6 +54,7 @@ else:
     runtime = lazy_module("desktop.app.wiring.runtime")
     view_models = lazy_module("desktop.app.wiring.view_models")
     banner = lazy_module("desktop.ui.shell.banner")
+    exchanged_ui = lazy_module("desktop.ui.shell.exchanged")
 
 SCRIPT = "ASSENT_SCRIPT"
 """Environment variable of tests: a script file for the scripted model."""
@@ -163,12 +166,11 @@ class Startup(QObject):
         if services is None or pages is None or models is None:
             return
         await self._join_desktop()
-        await self._load(exchanged)
-        await self._load(banner)  # what tells of an exchange cannot be read any more when it has come
+        for module in (exchanged, banner, exchanged_ui, again):  # what tells of an exchange, and starts what is there
+            await self._load(module)  # then, cannot be read any more when it has come
         await asyncio.to_thread(icons.read_all)
-        exchange = exchanged.Exchange(self)
-        exchange.happened.connect(self._hooks.crashes.known)
-        self._hooks.crashes.excuse = exchange.error
+        exchange = exchanged.Exchange(self._hooks.crashes.own_files, self)
+        exchange.happened.connect(self._exchanged)
         services.child.start()
         services.owner.spawn(services.models.catalogue.prewarm(), "model host: what requests need")
         services.mcp.begin()
@@ -184,6 +186,9 @@ class Startup(QObject):
         models.approvals.activity.checked.connect(self._log_checked)
         models.approvals.activity.check()
         await pages.load_chats()
+
+    def _exchanged(self, error: KnownError) -> None:
+        self._window.add_strip(exchanged_ui.exchanged_strip(error, self._restart))
 
     def _restart(self) -> None:
         """The person wants another version now; what is not saved is asked about as at any end."""
@@ -226,6 +231,7 @@ class Startup(QObject):
                     windows=self._window_of,
                     priced=self._priced,
                     script=Path(script) if script else None,
+                    own_files=self._hooks.crashes.own_files,
                 )
             except (StoreError, HomeNotWritable) as error:
                 logger.error("the database cannot be used: %s", error.code)

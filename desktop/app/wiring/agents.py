@@ -12,11 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from desktop.agents.skill.offers import Offers
 from desktop.app.wiring.cli_tools import reserved_by
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.definitions import AgentDefinition
 from desktop.domain.errors import BugError, KnownError
 from desktop.domain.loading.lazy import lazy_module, load
+from desktop.domain.runs.limits import USUAL_ROUNDS, Limit
 from desktop.domain.tools import ToolCallContext, ToolResult
 from desktop.recovery.resume import conclude_settled
 from desktop.services.agents.editing import AgentService
@@ -25,7 +27,7 @@ from desktop.services.definitions.book import AgentFiles, AgentFolder
 from desktop.services.delegation.retention import forget_children, forget_deleted
 from desktop.services.delegation.tools import AgentTools
 from desktop.services.skills.world import SkillWorld
-from desktop.services.turns.runtime import Runtime
+from desktop.services.turns.runtime import THREAD_LIMIT, Runtime
 from desktop.settings import SettingsService
 from desktop.skills.catalogue.pins import Pins
 from desktop.skills.catalogue.watch import FolderWatch
@@ -45,6 +47,8 @@ PINS = "agent-pins.json"
 SETTLE_S = 5.0
 """Seconds to wait until the folders are watched."""
 PROJECT_FOLDERS = (".agent/agents", ".agents/agents")
+BOUNDS_ARE = "Settings, Chats"
+"""Where a person finds what a run may use."""
 
 _log = logging.getLogger(__name__)
 
@@ -198,3 +202,22 @@ class AgentServices:
         with self._lock:
             if self._watch is not None:
                 self._watch.stop()
+
+
+def usual_rounds(settings: SettingsService) -> Limit:
+    """The limit on the rounds of an answer whose agent sets none."""
+    key = "chat.max_iterations"
+    chosen = Limit(USUAL_ROUNDS.name, settings.current.chat.max_iterations, BOUNDS_ARE)
+    return chosen if settings.is_changed(key) else USUAL_ROUNDS
+
+
+def thread_rounds(settings: SettingsService) -> Limit:
+    """The limit on the rounds of a chat with all of its answers."""
+    where = BOUNDS_ARE if settings.is_changed("limits.thread_rounds") else THREAD_LIMIT.where
+    return Limit(THREAD_LIMIT.name, settings.current.limits.thread_rounds, where)
+
+
+def offers(settings: SettingsService) -> Offers:
+    """How much is offered to a model beside what its list names."""
+    tools = settings.current.tools
+    return Offers(tools.offered, tools.offered_share / 100)

@@ -14,10 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from desktop.agents.skill.offers import Offers
 from desktop.app.home.unfinished import sweep_of
 from desktop.app.wiring.acp import other_agents
-from desktop.app.wiring.agents import AgentServices, open_agents
+from desktop.app.wiring.agents import BOUNDS_ARE, AgentServices, offers, open_agents, thread_rounds, usual_rounds
 from desktop.app.wiring.boundary import (
     BoundaryServices,
     ChangeLimits,
@@ -40,8 +39,8 @@ from desktop.domain.files.pictures import PictureOpener
 from desktop.domain.loading.lazy import lazy_module
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.runs.events import Event, RunEnded
-from desktop.domain.runs.limits import USUAL_ROUNDS, Limit
 from desktop.domain.safety import Confinement, SafetySettings, SettingsProvider
+from desktop.files.own_files import OwnFiles
 from desktop.models.client import ModelServices
 from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal
@@ -76,7 +75,7 @@ from desktop.services.threads.context import ContextService
 from desktop.services.threads.modes import ThreadModes
 from desktop.services.turns.agent_choices import Efforts, ToolModes
 from desktop.services.turns.known_windows import KnownWindows
-from desktop.services.turns.runtime import THREAD_LIMIT, Runtime, host_of
+from desktop.services.turns.runtime import Runtime, host_of
 from desktop.services.turns.token_scales import TokenScales
 from desktop.settings import SettingsService
 from desktop.skills.catalogue.watch import FolderWatch
@@ -102,8 +101,6 @@ else:
 ROOT = Path(__file__).resolve().parents[3]
 RESOURCES = ROOT / "resources"
 SKILLS = ROOT / "skills"
-BOUNDS_ARE = "Settings, Chats"
-"""Where a person finds what a run may use."""
 
 
 async def build_services(
@@ -116,16 +113,26 @@ async def build_services(
     script: Path | None = None,
     allowed: Sequence[Pattern] = (),
     model: str = "",
+    own_files: OwnFiles | None = None,
 ) -> Services:
     """Open the store and make every room. Raises what ``Store.open`` raises. Whatever goes wrong half-way, nothing is
     left open. ``asker`` None: nobody can be asked; ``allowed`` are rules of this start only; ``model`` is lent to
-    skills that a person calls, instead of the default one."""
+    skills that a person calls, instead of the default one; ``own_files`` are those that the app was started from."""
     store = Store(home / "data" / "assent.db")
     await store.open()
     async with contextlib.AsyncExitStack() as left_open:
         left_open.push_async_callback(store.close)
         services = await _services(
-            store, home, settings, asker, windows=windows, priced=priced, script=script, allowed=allowed, model=model
+            store,
+            home,
+            settings,
+            asker,
+            windows=windows,
+            priced=priced,
+            script=script,
+            allowed=allowed,
+            model=model,
+            own_files=own_files or OwnFiles(),
         )
         left_open.pop_all()
     return services
@@ -142,6 +149,7 @@ async def _services(
     script: Path | None,
     allowed: Sequence[Pattern],
     model: str,
+    own_files: OwnFiles,
 ) -> Services:
     # What everything below asks: definitions of agents, secrets, tasks, events.
     agent_files = await open_agents(settings, home, RESOURCES / "agents")
@@ -174,7 +182,8 @@ async def _services(
     # Skills, the runs at work, and the one way of every call.
     skills = await asyncio.to_thread(_open_skills, home, settings, boundary, safety, keys)
     live = _live(store, bus, redactor, skills)
-    pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety, live, boundary.pictures)
+    journal = ActivityJournal(log, redactor)
+    pipeline = _pipeline(skills, owner, gate, journal, redactor, safety, live, boundary.pictures, own_files)
     bus.listen(lambda event: _over(event, gate, skills))
 
     # Models.
@@ -213,7 +222,7 @@ async def _services(
         slots=RunSlots(settings.current.limits.concurrent_runs),
         code=code.engine,
         spawn=owner.spawn,
-        thread_rounds=lambda: _thread_rounds(settings),
+        thread_rounds=lambda: thread_rounds(settings),
         live=live,
         safety=safety,
         agent_layers=(skills.levels.agent,),
@@ -230,13 +239,14 @@ async def _services(
         has_documents=documents.has_any,
         redact=redactor.redact_text,
         bounds=lambda: settings.current.limits.run,
-        usual_rounds=lambda: _usual_rounds(settings),
-        offers=lambda: _offers(settings),
+        usual_rounds=lambda: usual_rounds(settings),
+        offers=lambda: offers(settings),
         titles=lambda: asker is not None and settings.current.chat.model_titles,
         tool_mode=modes.of,
         effort=efforts.of,
         instructions=instructions,
         others=others,
+        own_files=own_files,
     )
 
     # What follows the runs, the disk and the settings.
@@ -410,6 +420,7 @@ def _pipeline(
     safety: Callable[[], SafetySettings],
     live: LiveRuns,
     pictures: PictureOpener,
+    own_files: OwnFiles,
 ) -> Pipeline:
     """Make the pipeline, the one way of every call."""
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
@@ -426,6 +437,7 @@ def _pipeline(
         around=live.calling,
         outside=gate.outside,
         pictures=pictures,
+        own_files=own_files,
     )
     return made
 
@@ -443,25 +455,6 @@ def _host(runtime: Runtime, model: str) -> Host | None:
     """What a skill that a person calls has of a model, if one is chosen."""
     ref = ModelRef.parse(model)
     return host_of(runtime, ref, runtime.tracker(), by="person") if ref.connection_id and ref.model else None
-
-
-def _usual_rounds(settings: SettingsService) -> Limit:
-    """The limit on the rounds of an answer whose agent sets none."""
-    key = "chat.max_iterations"
-    chosen = Limit(USUAL_ROUNDS.name, settings.current.chat.max_iterations, BOUNDS_ARE)
-    return chosen if settings.is_changed(key) else USUAL_ROUNDS
-
-
-def _thread_rounds(settings: SettingsService) -> Limit:
-    """The limit on the rounds of a chat with all of its answers."""
-    where = BOUNDS_ARE if settings.is_changed("limits.thread_rounds") else THREAD_LIMIT.where
-    return Limit(THREAD_LIMIT.name, settings.current.limits.thread_rounds, where)
-
-
-def _offers(settings: SettingsService) -> Offers:
-    """How much is offered to a model beside what its list names."""
-    tools = settings.current.tools
-    return Offers(tools.offered, tools.offered_share / 100)
 
 
 def _connections(settings: SettingsService) -> Sequence[Connection]:

@@ -153,6 +153,7 @@ class RunExecution:
 
     async def _ended(self) -> Ending:
         try:
+            self._runtime.own_files.check()
             return await self._within_agent_layers()
         except CancellationError as error:
             return aborted(error.reason)

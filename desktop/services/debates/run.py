@@ -142,6 +142,7 @@ class DebateRun:
 
     async def _ended(self) -> DebateStop:
         try:
+            self._runtime.own_files.check()
             await self._runtime.skills.levels.begins(start_of(self._runtime, self.debate, self._meta, self._above))
             return await self._alternate()
         except CancellationError as error:

@@ -24,6 +24,7 @@ from desktop.domain.runs.middleware import AgentContext, ChatContext, Middleware
 from desktop.domain.runs.supervision import ExecutionBudget, SpawnBudget
 from desktop.domain.safety import SettingsProvider
 from desktop.domain.tools import Tool
+from desktop.files.own_files import OwnFiles
 from desktop.pipeline.pipeline import Pipeline
 from desktop.services.definitions.book import AgentBook
 from desktop.services.projects.instructions import ProjectInstructions
@@ -124,6 +125,8 @@ class Runtime:
     """Instruction files of projects; None: none are told."""
     offered: OfferedOrder = field(default_factory=OfferedOrder)
     """In which order tools were offered."""
+    own_files: OwnFiles = field(default_factory=OwnFiles)
+    """Those of the app, which no run may begin without: what it starts would be of another version."""
     others: AcpSessions | None = None
     """The agents of other makers that are at work."""
 

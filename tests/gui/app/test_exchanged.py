@@ -10,6 +10,9 @@ from pytestqt.qtbot import QtBot
 from desktop.app.home.crash import CrashReporter
 from desktop.app.lifecycle.exchanged import Exchange
 from desktop.domain.errors import KnownError
+from desktop.files.own_files import OwnFiles
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.layout.containers import Notice
 from tests.harness.timeouts import WAIT_MS
 
 EXCHANGED = "the files of the app were exchanged"
@@ -49,17 +52,17 @@ def removed(file: Path) -> None:
 def test_whatever_way_the_files_are_exchanged_it_is_told(
     qtbot: QtBot, installed: Path, exchange: Callable[[Path], None]
 ) -> None:
-    watch = Exchange(file=installed)
+    watch = Exchange(OwnFiles(installed))
     assert watch.error() is None
     with qtbot.waitSignal(watch.happened, timeout=WAIT_MS) as told:
         exchange(installed)
     assert told.args is not None
     assert told.args[0].code == "app.exchanged"
-    assert "Quit and start it again" in told.args[0].next_step
+    assert told.args[0].next_step.startswith("Restart Assent.")
 
 
 def test_other_files_beside_it_are_not_its_own(qtbot: QtBot, installed: Path) -> None:
-    watch, told = Exchange(file=installed), []
+    watch, told = Exchange(OwnFiles(installed)), []
     watch.happened.connect(told.append)
     with qtbot.waitSignal(watch._rest.timeout, timeout=WAIT_MS):
         (installed.parent / "__pycache__").mkdir()
@@ -95,10 +98,26 @@ def test_what_fails_while_it_is_told_is_not_told_again(tmp_path: Path, qapp: obj
         assert len(heard) == told
 
 
+@pytest.mark.expects_log(EXCHANGED)
+def test_what_was_exchanged_before_anybody_watched_is_told_too(qtbot: QtBot, installed: Path) -> None:
+    own = OwnFiles(installed)
+    replaced(installed)
+    with qtbot.waitSignal(Exchange(own).happened, timeout=WAIT_MS):
+        pass
+
+
 async def test_the_window_says_it(start: Callable[..., Any]) -> None:
     app = await start(joined=True)
     await app.until(lambda: app.startup.findChild(Exchange) is not None, "who watches the files")
     watch = app.startup.findChild(Exchange)
-    watch.happened.emit(KnownError("The files were exchanged.", next_step="Start it again.", code="app.exchanged"))
-    await app.until(lambda: app.banner == "The files were exchanged. Start it again.", "the banner")
-    assert app.crashes.excuse == watch.error
+    error = KnownError("The files were exchanged.", next_step="Start it again.", code="app.exchanged")
+    watch.happened.emit(error)
+    strips = [
+        one for one in app.window.findChildren(Notice) if one.words == "The files were exchanged. Start it again."
+    ]
+    assert len(strips) == 1
+    assert app.crashes.excuse == app.crashes.own_files.exchanged
+    again = strips[0].findChild(Button)
+    assert again.label == "Restart now"
+    again.click()
+    assert app.quits == [True]
