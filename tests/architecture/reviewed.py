@@ -83,6 +83,7 @@ EXEC_CALLS: dict[str, str] = {
 
 # Files that import inside a function: heavy and not needed for the first paint, or not there on every system.
 LATE_IMPORTS: dict[str, str] = {
+    "desktop/__main__.py": "all of our code: that it is gone has to be said without it",
     "desktop/app/main.py": "Qt, which `--version` and a refusal do without, and which needs a word afterwards",
     "desktop/workers/keyring_host/host.py": "keyring takes 60 ms and may hang; a test hands the host another one",
     "desktop/workers/model_host/clouds.py": "botocore, in a thread, to sign with an access key (90 ms, 11 MB)",

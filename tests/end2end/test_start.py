@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -176,6 +177,27 @@ def test_when_settled_it_says_its_memory_and_ends_in_order(tmp_path: Path) -> No
     measured = json.loads(line)
     assert set(measured) == {"first_paint_ms", "painted_ns", "pss_kb", "idle_pss_kb"}
     assert tiny.trace(tmp_path / "home")[-1] == "flushed"
+
+
+@pytest.mark.parametrize("there", [(), ("app/__init__.py", "app/main.py")], ids=["nothing", "a beginning"])
+def test_code_that_is_gone_before_there_is_a_window_is_said_in_a_sentence(
+    tmp_path: Path, there: tuple[str, ...]
+) -> None:
+    """An installer took it away in that moment; in the window, `test_start_end.py` has it."""
+    for name in ("__init__.py", "__main__.py", *there):
+        (tmp_path / "desktop" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "desktop" / name, tmp_path / "desktop" / name)
+    done = subprocess.run(
+        [sys.executable, "-m", "desktop"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S,
+        env=dict(os.environ),
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("assent: A part of Assent's own files cannot be loaded (desktop.app")
+    assert "Traceback" not in done.stderr
 
 
 def test_the_home_is_made_for_its_owner_alone(tmp_path: Path) -> None:
