@@ -148,7 +148,7 @@ class Session:
     async def _start(self, app: App) -> None:
         try:
             await app.start()
-        except Exception:
+        except Exception:  # whatever fails in it: raised again, unless its files are gone
             self.refused = self._crashes.excuse()
             if self.refused is None:
                 raise
