@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from desktop.domain.installation import Installation
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.updates.numbers import is_newer
 from desktop.domain.updates.rights import Right, RightChange
 from desktop.presenter.common.words import clock
 from desktop.services.updates.memory import OfferedVersion
@@ -120,7 +121,7 @@ def view_of(state: UpdateState, around: UpdateFacts, rows: tuple[RightRow, ...])
         actions=_actions(state, around, wanted),
         ready=_ready(state, around),
         back=_back(state, around),
-        back_label="" if state.phase != "resting" or not state.previous else "Go back to it",
+        back_label=_back_label(state, around),
         line=_line(state, wanted),
     )
 
@@ -231,6 +232,13 @@ def _back(state: UpdateState, around: UpdateFacts) -> str:
         return said
     reads = "It cannot read the chats as this version keeps them: it says so and can start without them. They stay, and"
     return f"{said} {reads} are there again when you come back to {around.version}."
+
+
+def _back_label(state: UpdateState, around: UpdateFacts) -> str:
+    """Who went back has the newer one there."""
+    if state.phase != "resting" or not state.previous:
+        return ""
+    return "Switch to it" if is_newer(state.previous, around.version) else "Go back to it"
 
 
 def _fell_back(state: UpdateState, around: UpdateFacts) -> str:

@@ -82,6 +82,7 @@ def test_only_what_can_be_done_now_is_offered(qtbot: QtBot, theme: Theme) -> Non
     page, model, _ = shown(qtbot, WAITS)
     visible = [name for name, button in page.offer.buttons.items() if button.isVisible()]
     assert visible == ["stop"]
+    assert not page.look.isVisible()
     assert page.offer.waits.words == f"Waits for one run: “{RUN}”"
     page.offer.buttons["stop"].click()
     model.show_view(FETCHES)
@@ -90,6 +91,9 @@ def test_only_what_can_be_done_now_is_offered(qtbot: QtBot, theme: Theme) -> Non
     assert (page.offer.isVisible(), page.ready.isVisible()) == (False, True)
     page.restart.click()
     assert model.calls == ["stop", "restart"]
+    assert page.look.isVisible()
+    model.show_view(replace(READY, back_label="Switch to it"))
+    assert page.back.label == "Switch to it"
 
 
 def test_what_went_wrong_is_said(qtbot: QtBot, theme: Theme) -> None:
@@ -285,7 +289,9 @@ def test_runs_that_are_waited_for_are_named() -> None:
 
 
 def test_going_back_says_what_the_older_version_cannot_read() -> None:
-    assert view(UpdateState(previous="1.2.3")).back == "1.2.3 is kept on this computer."
+    older = view(UpdateState(previous="1.2.3"))
+    assert (older.back, older.back_label) == ("1.2.3 is kept on this computer.", "Go back to it")
+    assert view(UpdateState(previous="1.3")).back_label == "Switch to it"
     unread = view(UpdateState(previous="1.2.3", previous_reads=False)).back
     assert "cannot read the chats" in unread
     assert unread.endswith("there again when you come back to 1.2.4.")

@@ -89,7 +89,7 @@ class UpdatesPage(Scroller):
         view = self._model.view
         self._card.setVisible(view.can_look)
         self.switch.setChecked(view.is_on)
-        self.look.setVisible(view.is_on)
+        self.look.setVisible(view.is_on and "stop" not in view.actions)  # it would wait, too
         for notice, words in ((self.problem, view.problem), (self.fell_back, view.fell_back), (self.ready, view.ready)):
             notice.setVisible(bool(words))
             if words and notice.words != shown_line(words):
@@ -103,6 +103,8 @@ class UpdatesPage(Scroller):
         self._back.setVisible(bool(view.back))
         self.back_words.set_pieces(shown_line(view.back))
         self.back.setVisible(bool(view.back_label))
+        if view.back_label:
+            self.back.set_label(view.back_label)
         self.status.setText(shown_line(view.status))
         self.status.setVisible(bool(view.status))
 
