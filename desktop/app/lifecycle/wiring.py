@@ -54,7 +54,8 @@ def furnish(window: QWidget) -> Iterator[Callable[[], None] | None]:
     assert isinstance(window, MainWindow)
     (window_state,) = window.property("parts")
     yield _load_furniture
-    fonts.load_fonts()
+    if not active.Theme.is_installed(application):
+        fonts.load_fonts()
     yield None
     theme = active.Theme.install(application, *_look(window_state), prepared=True)
     yield None
