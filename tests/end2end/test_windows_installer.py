@@ -1,24 +1,35 @@
 """The installer for Windows, built by NSIS and started under Wine: put in, again over itself, refused, taken out.
 
-It wants `makensis`, `wine` (Debian: nsis, wine64) and `Xvfb`: ``-m soak``. The programs in it are Wine's own, since no
-Python for Windows can be had from the registries.
+It wants `makensis`, `wine` (Debian: nsis, wine64) and `Xvfb`: ``-m soak``. The programs in it are Wine's own: a whole
+installer takes NSIS minutes.
 """
 
+import hashlib
 import os
 import shutil
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from devlib.packages.source import Source
 from devlib.packages.windows import make_installer
+from devlib.packages.windows_python import SUMS, fetched_python
 
 from tests.harness.timeouts import WAIT_S, until
 
 ROOT = Path(__file__).resolve().parents[2]
 LINKS = r"HKCU\Software\Classes\assent\shell\open\command"
 RUNS, NOT_EMPTY = 3, 5
+PUBLISHED = "009d6bf7e3b2ddca3d784fa09f90fe54336d5b60f0e0f305c37f400bf83cfd3b"
+"""The SHA-256 of python-3.11.9-embed-amd64.zip, as those who fetch it from the Python Software Foundation wrote it."""
+BUILT, ZIPPED = (2024, 4, 2, 12, 32, 56), (2024, 4, 2, 12, 33, 28)
+"""When its files were made; a few of them 2 seconds later."""
+LATER = (
+    *("python311.dll", "python3.dll", "libcrypto-3.dll", "libssl-3.dll", "sqlite3.dll", "python.cat"),
+    *("_elementtree.pyd", "_zoneinfo.pyd", "unicodedata.pyd"),
+)
 pytestmark = [pytest.mark.soak, pytest.mark.spec("R-PKG-3")]
 
 
@@ -99,3 +110,19 @@ def test_a_folder_with_other_things_in_it_is_left_as_it_is(wine: Wine, installer
     (other / "a").touch()
     assert wine.run(installer, "/S", "/D=C:\\other").returncode == NOT_EMPTY
     assert [one.name for one in other.iterdir()] == ["a"]
+
+
+def test_the_python_of_the_lock_makes_the_very_archive_that_its_maker_published(tmp_path: Path) -> None:
+    """Packed as CPython's `PC/layout` does it on Windows, with zlib's own compression."""
+    laid = fetched_python(Source(ROOT, "0.1.0", "0" * 40, 1795770000), tmp_path / "python")
+    archive = tmp_path / "python.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+        for line in (ROOT / SUMS).read_text("utf-8").splitlines():
+            name = line.split("  ", 1)[1]
+            when = ZIPPED if name.startswith("python311.") and not name.endswith("dll") else BUILT
+            when = (*BUILT[:5], 58) if name in LATER else when
+            member = zipfile.ZipInfo(name, when)
+            member.compress_type, member.create_system = zipfile.ZIP_DEFLATED, 0
+            member.external_attr = (0o100777 if name.endswith(".exe") else 0o100666) << 16
+            made.writestr(member, (laid / name).read_bytes())
+    assert hashlib.sha256(archive.read_bytes()).hexdigest() == PUBLISHED
