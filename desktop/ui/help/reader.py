@@ -8,7 +8,7 @@ from functools import cached_property
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from desktop.domain.help.pages import HelpSection
 from desktop.presenter.help.page import HelpReading, HelpViewModel
@@ -47,12 +47,10 @@ class HelpReader(Scroller):
         self.column.addStretch(1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The text keeps its width whether there is a bar or not: else all of it would be laid out again as the bar
-        comes."""
-        super().resizeEvent(event)
-        inside = self.widget()
-        if inside is not None:
-            inside.setFixedWidth(self._room())
+        """The text keeps its width whether there is a bar or not, and gets it once: else all of it would be laid out
+        again as the bar comes, or for each letter that makes room for what was found."""
+        self._inside.setFixedWidth(self._room())
+        QScrollArea.resizeEvent(self, event)
 
     def _room(self) -> int:
         return self.width() - self.verticalScrollBar().sizeHint().width()

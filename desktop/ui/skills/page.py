@@ -162,7 +162,7 @@ class SkillsPage(QFrame):
     def _connect_repositories(self, repositories: Repositories) -> None:
         group = self.facets.repositories
         assert group is not None
-        group.add_wanted.connect(self._add_repository)
+        group.add_wanted.connect(self.add_repository)
         group.wanted.connect(lambda name: self.leaving(lambda: repositories.open(name)))
         self.facets.pressed.connect(lambda: repositories.open(""))
         repositories.opened.connect(self._show_repository)
@@ -187,9 +187,6 @@ class SkillsPage(QFrame):
             sides.list.take_keys()
         else:
             self.list.rows.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _add_repository(self) -> None:
-        self.add_repository()
 
     def add_repository(self, address: str = "") -> None:
         """Ask for the address of a repository, and look at it; one that is given is looked at, or shown if it is here

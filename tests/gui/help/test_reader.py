@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
@@ -145,3 +145,30 @@ def test_a_text_is_cut_between_paragraphs_and_never_inside_code() -> None:
     assert len(pieces) > 4
     assert all(piece.count("```") % 2 == 0 for piece in pieces)
     assert list(pieces_of("")) == []
+
+
+async def test_a_text_is_not_laid_out_again_where_only_the_height_changes(opened: Opened) -> None:
+    help, reader = opened()
+    reader.window().resize(420, 700)
+    reader.window().show()
+    help.open_at("first-steps")
+    views = await laid_out(reader)
+    await until(lambda: all(view.isVisible() for view in views), "the page in sight")
+    QCoreApplication.sendPostedEvents()
+    widths: list[int] = []
+
+    class Watch(QObject):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.Resize and isinstance(watched, QWidget):
+                widths.append(watched.width())
+            return False
+
+    watch = Watch()
+    for view in views:
+        view.installEventFilter(watch)
+    before = {view.width() for view in views}
+    for height in (500, 120, 40, 600):
+        reader.resize(reader.width(), height)
+        QCoreApplication.sendPostedEvents()
+    assert set(widths) <= before
+    assert reader.height() == 600
