@@ -73,6 +73,8 @@ def _parser() -> argparse.ArgumentParser:
     trial.add_argument("--store", type=Path, metavar="DIR", default=Path("/var/tmp/assent-trials"), help="of the trees")
     wheels = _command(commands, "wheels", wheels_command, "which wheels of the lock there are for Windows and macOS")
     wheels.add_argument("pythons", nargs="*", metavar="PYTHON", help="as 3.12; without, each that is supported")
+    wheels.add_argument("--imports", action="store_true", help="lay them down and look for all that we import")
+    wheels.add_argument("--target", default="", metavar="NAME", help="one of them, as win_amd64")
     _command(commands, "rights", rights, "write what this version may do, worked out from the code")
     publishing = _command(
         commands, "publish", publish, "sign packages, and make or renew what updates are looked for in"
@@ -161,7 +163,8 @@ def try_command(options: argparse.Namespace) -> int:
 def wheels_command(options: argparse.Namespace) -> int:
     """Asks the package index; 1 where the lock lacks the hash of a wheel that would be taken."""
     setup(options)
-    return run_module("wheels", *options.pythons)
+    more = [*(["--imports"] if options.imports else []), *(["--target", options.target] if options.target else [])]
+    return run_module("wheels", *options.pythons, *more)
 
 
 def rights(options: argparse.Namespace) -> int:
