@@ -14,10 +14,12 @@ from desktop.presenter.help.page import HelpViewModel
 from desktop.services.help.book import ReadBook
 from desktop.services.help.report import CHECKING, NO_ERRORS, YOURS
 from desktop.ui.help.news_strip import NewsStrip
+from desktop.ui.help.panel import HelpPanel
 from desktop.ui.help.report_dialog import ReportDialog
 from desktop.ui.help.side import HelpSide
 
 ROOT = Path(__file__).resolve().parents[2]
+WAITS = 50
 FACTS = "Assent 0.1.0, checkout, 0710c93a4b1e\nPython 3.11.7, Qt 6.11.3, SQLite 3.40.1\nScreen: wayland, GNOME"
 CHECKS = (
     "Checks\n------\nQt: ok: Qt 6.11.3 on wayland, PySide6 6.11.3.\n"
@@ -58,15 +60,33 @@ class SampleReport(QObject):
 def help_pictures(settled: Callable[[int], None]) -> Mapping[str, Callable[[Any], QWidget]]:
     """Each picture by its name; ``settled`` lets the window paint."""
 
+    def made(side: HelpSide) -> HelpPanel:
+        """The panel of a side that is opened; it is made in many short turns."""
+        side.open()
+        for _ in range(WAITS):
+            settled(400)
+            if side.panel is not None and side.is_open:
+                return side.panel
+        raise RuntimeError("the panel of help did not come")
+
     def opened(stage: Any, page: str, query: str = "") -> QWidget:
         stage.page("settings").open_settings("Keyring")
         help = sample_help()
         side = HelpSide(stage.window, help)
         help.show_news() if page == "news" else help.open_at(page)
-        side.open()
+        made(side).field.setText(query)
         settled(400)
-        assert side.panel is not None
-        side.panel.field.setText(query)
+        return cast(QWidget, stage.window)
+
+    def offer(stage: Any) -> QWidget:
+        help = sample_help()
+        side = HelpSide(stage.window, help)
+        stage.page("settings").open_settings("Keyring")
+        help.open_at("keyring")
+        made(side)
+        help.show_page("approvals")
+        stage.page("settings").open_settings("MCP servers")
+        help.follow("mcp")
         settled(400)
         return cast(QWidget, stage.window)
 
@@ -95,6 +115,7 @@ def help_pictures(settled: Callable[[int], None]) -> Mapping[str, Callable[[Any]
         "41-help-keys": partial(opened, page="keys"),
         "41-help-news": partial(opened, page="news"),
         "41-help-nothing": partial(opened, page="keyring", query="qqzx"),
+        "41-help-offer": offer,
         "41-help-settings": pages,
         "41-help-strip": strip,
         "41-help-report": report,

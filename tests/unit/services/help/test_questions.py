@@ -55,6 +55,7 @@ ASKED = {
     "windows": "installing safety",
     "backup": "installing chats",
     "update": "updates",
+    "go back": "updates",
     "go back to old version": "updates",
     "add mcp server": "mcp",
     "mcp sign in": "mcp",
