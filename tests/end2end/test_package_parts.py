@@ -16,8 +16,8 @@ from devlib.packages.appimage import START, WHERE, make_appimage, starts_apart
 from devlib.packages.bytecode import compared_bytecode, compile_all
 from devlib.packages.flatpak import make_flatpak
 from devlib.packages.folder import LAUNCHER, LOADER, NAME, Version, launcher, lay_folder
-from devlib.packages.proving import imported_by, our_own
-from devlib.packages.pruning import PACKAGES, STANDARD_LIBRARY, prune_table
+from devlib.packages.proving import imported_by, our_own, refuse_new_bytecode
+from devlib.packages.pruning import PACKAGES, STANDARD_LIBRARY, UNCOMPILED, prune_bytecode, prune_table
 from devlib.packages.source import Source
 from devlib.packages.system_packages import needed_libraries
 from devlib.words import Stop
@@ -71,6 +71,26 @@ def test_what_the_tables_name_is_left_out_and_nothing_beside_it(tmp_path: Path) 
     assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()) == sorted(
         kept
     )
+
+
+def test_of_what_is_never_loaded_the_sources_stay_without_bytecode(tmp_path: Path) -> None:
+    cache = f"__pycache__/{{}}.{sys.implementation.cache_tag}.pyc"
+    kept = [f"{UNCOMPILED}/utils.py", f"{UNCOMPILED}/{cache.format('__init__')}", f"litellm/{cache.format('main')}"]
+    kept += [f"{UNCOMPILED}/spend_tracking/{cache.format('savings')}"]
+    left = [f"{UNCOMPILED}/{cache.format('utils')}", f"{UNCOMPILED}/auth/{cache.format('__init__')}"]
+    _laid(tmp_path, kept + left)
+    prune_bytecode(tmp_path)
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == {tmp_path / name for name in kept}
+    assert not (tmp_path / UNCOMPILED / "auth" / "__pycache__").exists()
+
+
+def test_a_build_says_what_had_to_be_compiled_when_it_was_started(tmp_path: Path) -> None:
+    _laid(tmp_path, ["a.pyc"])
+    before = set(tmp_path.rglob("*.pyc"))
+    refuse_new_bytecode(tmp_path, before)
+    _laid(tmp_path, ["lib/b.pyc"])
+    with pytest.raises(Stop, match=r"left without bytecode: lib/b\.pyc"):
+        refuse_new_bytecode(tmp_path, before)
 
 
 @pytest.fixture(scope="module")

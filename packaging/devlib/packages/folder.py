@@ -26,7 +26,7 @@ from .archive import normalise
 from .bytecode import compile_all
 from .calling import call
 from .interpreter import NAME, lay_interpreter, strip
-from .pruning import mend_records, prune_packages
+from .pruning import mend_records, prune_bytecode, prune_packages
 from .source import BUILD_FILE, Source
 
 LAUNCHER = "packaging/launcher/version"
@@ -76,6 +76,7 @@ def make_version(source: Source, wheel: Path, prefix: Path) -> Version:
     mend_records(packages)
     say("compiling")
     compile_all(version.python, prefix, prefix / "lib" / NAME)
+    prune_bytecode(packages)
     normalise(prefix, source.epoch)
     return version
 

@@ -25,6 +25,7 @@ _LAZY = ("import_module", "lazy_module")
 def prove(version: Version) -> dict[str, Any]:
     """What the first start said of itself. Raises Stop for what is not whole."""
     code = version.packages / "desktop"
+    compiled = set(version.prefix.rglob("*.pyc"))
     said = _run([str(version.python), "-I", str(PROBE), *sorted(imported_by(code) | our_own(code))])
     if said.returncode != 0:
         raise Stop(f"The folder is not whole: {(said.stdout or said.stderr).strip()[-3000:]}", "See pruning.py.")
@@ -36,8 +37,16 @@ def prove(version: Version) -> dict[str, Any]:
         painted = _run([*assent, "--exit-after-paint"])
         if painted.returncode != 0:
             raise Stop(f"The window does not open: {painted.stderr}"[-3000:], "See pruning.py.")
-        found: dict[str, Any] = json.loads(painted.stdout)
-        return found
+    refuse_new_bytecode(version.prefix, compiled)
+    found: dict[str, Any] = json.loads(painted.stdout)
+    return found
+
+
+def refuse_new_bytecode(prefix: Path, before: set[Path]) -> None:
+    """Raises Stop for what a process had to compile: where the folder is root's, each start would do so anew."""
+    new = sorted(path.relative_to(prefix).as_posix() for path in set(prefix.rglob("*.pyc")) - before)
+    if new:
+        raise Stop(f"This is loaded, and was left without bytecode: {', '.join(new[:10])}", "See pruning.py, COMPILED.")
 
 
 def _run(command: list[str]) -> "subprocess.CompletedProcess[str]":

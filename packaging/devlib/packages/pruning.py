@@ -44,11 +44,15 @@ PACKAGES = (
     ("*.c", "sources of what is compiled"),
     ("*.h", "sources of what is compiled"),
     ("*/tests", "tests of packages"),
+    ("*/test_data", "the same"),
     ("bin", "commands of packages; ours is beside the interpreter"),
     ("share", "manuals of those commands"),
     ("boto3/data", "objects of Amazon's services; requests are made without them"),
     ("boto3/examples", "documents"),
     ("hf_xet*", "fast downloads of models, which nothing here does"),
+    ("huggingface_hub", "downloads of tokenizers, which the model host switches off"),
+    ("fsspec", "files of other computers, for those downloads alone"),
+    ("filelock", "the same"),
     ("litellm/proxy/_experimental/out", "the web page of litellm's own server"),
     ("litellm/proxy/swagger", "the same"),
     ("litellm/proxy/_lazy_openapi_snapshot.json", "the same"),
@@ -67,7 +71,26 @@ PACKAGES = (
     ("PyWin32.chm", "the same"),
     ("pythoncom.py", "the same"),
     ("pywin32-*.data", "the same"),
+    ("novasvg/bin", "a command"),
+    ("PIL/_imagingft.*", "letters in pictures, which nothing here draws"),
+    ("PIL/_imagingtk.*", "pictures in another kind of windows"),
+    ("pillow.libs/libfreetype-*", "only for letters in pictures"),
+    ("pillow.libs/libharfbuzz-*", "the same"),
+    ("pillow.libs/libbrotli*", "the same"),
 )
+
+UNCOMPILED = "litellm/proxy"
+"""litellm's own server: its sources stay, for a few of them are loaded with the rest, but 19 MB of bytecode would lie
+there unread."""
+COMPILED = (
+    "__init__",
+    "common_utils/config_sync_pubsub",
+    "common_utils/encrypt_decrypt_utils",
+    "pass_through_endpoints/llm_provider_handlers/typesafe_passthrough_logging_handler",
+    "spend_tracking/cold_storage_handler",
+    "spend_tracking/savings",
+)
+"""Those few. A build in which another one is loaded says so (`proving.py`)."""
 
 STANDARD_LIBRARY = (
     ("config-*", "for building Python"),
@@ -115,6 +138,18 @@ def prune_standard_library(folder: Path) -> None:
     prune_table(folder, STANDARD_LIBRARY)
     for cache in list(folder.rglob("__pycache__")):
         shutil.rmtree(cache)
+
+
+def prune_bytecode(packages: Path) -> None:
+    """Of what is never loaded."""
+    place = packages / UNCOMPILED
+    kept = {place / name for name in COMPILED}
+    for path in list(place.rglob("*.pyc")):
+        if path.parent.parent / path.name.partition(".")[0] not in kept:
+            path.unlink()
+    for cache in list(place.rglob("__pycache__")):
+        if not any(cache.iterdir()):
+            cache.rmdir()
 
 
 def mend_records(packages: Path, only: str = "*.dist-info") -> None:
