@@ -84,11 +84,16 @@ UNCOMPILED = "litellm/proxy"
 there unread."""
 COMPILED = (
     "__init__",
+    "_experimental/mcp_server/stdio_gate",
+    "_types",
     "common_utils/config_sync_pubsub",
     "common_utils/encrypt_decrypt_utils",
+    "guardrails/exception_utils",
+    "openai_files_endpoints/common_utils",
     "pass_through_endpoints/llm_provider_handlers/typesafe_passthrough_logging_handler",
     "spend_tracking/cold_storage_handler",
     "spend_tracking/savings",
+    "types_utils/utils",
 )
 """Those few. A build in which another one is loaded says so (`proving.py`)."""
 
