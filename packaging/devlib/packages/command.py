@@ -7,6 +7,7 @@ import argparse
 import hashlib
 import json
 import os
+import platform
 import sys
 import tempfile
 import time
@@ -80,7 +81,10 @@ class Build:
     def version(self) -> Version:
         """Interpreter, packages and Assent, proved."""
         if self._version is None:
-            made = make_version(self.source, self.wheel(), self.work / "version")
+            wheel = self.wheel()
+            self.figures["python"] = platform.python_version()
+            say(f"bringing along the Python that runs this: {platform.python_version()}")
+            made = make_version(self.source, wheel, self.work / "version")
             say("starting every process of it")
             self.figures["first_start"] = prove(made)
             self.figures["glibc"] = described_glibc(made)
