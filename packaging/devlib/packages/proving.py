@@ -17,7 +17,10 @@ from .folder import Version
 
 PROBE = Path(__file__).with_name("probe.py")
 TIMEOUT_S = 300
-OTHER_SYSTEMS = re.compile(r"desktop\.systems\.(windows|macos)(\..+)?|desktop\.app\.loop\.descriptors_windows")
+OTHER_SYSTEMS = re.compile(
+    r"desktop\.systems\.(windows|macos)(\..+)?|desktop\.app\.loop\.descriptors_windows"
+    r"|desktop\.safety\.confinement\.windows(\..+)?"
+)
 """Modules that no Linux can import, and that say so."""
 _LAZY = ("import_module", "lazy_module")
 
