@@ -61,6 +61,9 @@ class Bench:
                 yield app
             except TrialFailed:
                 app.picture().save(log.with_suffix(".png"))
+                logs = self.home / "logs"
+                if logs.is_dir():  # what crashed says where in there, and the home may go with the trial
+                    shutil.copytree(logs, log.with_suffix(".logs"), dirs_exist_ok=True)
                 raise
 
     def ended(self, app: Started) -> None:

@@ -109,6 +109,9 @@ class Started:
         return found[-1]
 
     def _seen_now(self) -> list[Node]:
+        code = self.process.poll()
+        if code is not None:
+            raise TrialFailed(f"it ended ({code}) while it was read: {self.said[-1500:]}")
         try:
             return self.seen()
         except (LookupError, TypeError, OSError, ValueError):  # what is read goes while it is read
