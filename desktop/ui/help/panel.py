@@ -220,7 +220,7 @@ class HelpPanel(QFrame):
         title = self._help.offer
         self._offers.setVisible(bool(title))
         if title:
-            self.offer.setText(f"Help for {title} \N{RIGHTWARDS ARROW}")
+            self.offer.set_label(f"Help for {title} \N{RIGHTWARDS ARROW}")
             self.offer.setAccessibleName(f"Help for {title}")
 
     def _take_offer(self) -> None:

@@ -231,7 +231,7 @@ async def test_it_goes_along_to_another_page_and_offers_it_where_one_reads_by_ch
     await helped.opened("skills")
     app.startup._shell.run_command("settings:Keyring")
     await app.until(helped.panel.offer.isVisible, "the offer")
-    assert helped.panel.offer.accessibleName() == "Help for Keyring"
+    assert (helped.panel.offer.label, helped.panel.offer.accessibleName()) == ("Help for Keyring →", "Help for Keyring")
     assert help.reading.page == "skills"
     helped.panel.offer.click()
     await helped.opened("keyring")
