@@ -94,6 +94,16 @@ ServeCode = Callable[[CodeCall], Awaitable[Any]]
 else ends the code."""
 
 
+def held_words(*, held: bool) -> Mapping[str, str]:
+    """What a request shows where only the engine keeps code from the computer."""
+    if held:
+        return {}
+    words = (
+        "Not confined: nothing on this computer holds the process that runs this code. Its engine has no files and no "
+    )
+    return {"confinement": f"{words}network, and that alone keeps it in.", "confined_by": "none"}
+
+
 class CodeSession(Protocol):
     """One engine with its ``memory``: belongs to one agent invocation and dies with it (R-COD-10)."""
 
@@ -103,6 +113,10 @@ class CodeSession(Protocol):
         Cancelling kills the worker and its group, and the next ``run`` starts a fresh one with ``memory_lost``
         (R-COD-16). Raises KnownError when no worker can be started.
         """
+        ...
+
+    async def held(self) -> bool:
+        """Whether the system itself holds the worker, beside its engine, which has no files and no network."""
         ...
 
     async def close(self) -> None:
@@ -115,6 +129,10 @@ class CodeEngine(Protocol):
 
     def session(self, memory: Mapping[str, Any] | None = None) -> CodeSession:
         """A new session whose ``memory`` starts as a shallow copy of this (R-COD-11). Starts nothing yet."""
+        ...
+
+    async def held(self) -> bool:
+        """Whether the system itself holds its workers."""
         ...
 
     async def prewarm(self) -> None:

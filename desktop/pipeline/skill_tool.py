@@ -44,6 +44,10 @@ class SkillRunner(Protocol):
         """Why it cannot run on this computer, whoever would allow it."""
         ...
 
+    async def shown(self, definition: SkillDef) -> Mapping[str, str]:
+        """What its request says of what holds it."""
+        ...
+
 
 def category_of(definition: SkillDef) -> Category:
     """The effective category (Q-2), raised where the file's own word does not count.
@@ -149,6 +153,7 @@ class SkillTool:
                 "path": definition.path,
                 "source": definition.source,
                 "network": definition.wants_network,
+                **await self._runner.shown(definition),
             },
             denied=await self._runner.refusal(definition),
         )

@@ -19,7 +19,7 @@ from desktop.skills.resolution.fabric import SkillFabric
 if TYPE_CHECKING:
     from desktop.pipeline.skill_context import Context
     from desktop.pipeline.skills import js_worker as skills_js_worker
-    from desktop.pipeline.skills.run import CodeWorker
+    from desktop.pipeline.skills.js_worker import JavaScriptWorker
     from desktop.safety.confinement import shut_in as confinement_shut_in
     from desktop.workers.js_code import engine as js_code_engine
     from desktop.workers.js_code import process as js_code_process
@@ -47,6 +47,10 @@ class CodeSandbox:
     def session(self, memory: Mapping[str, Any] | None = None) -> CodeSession:
         """A session of the real engine."""
         return self._made().session(memory)
+
+    async def held(self) -> bool:
+        """Whether the system itself holds its workers."""
+        return await self._made().held()
 
     async def prewarm(self) -> None:
         """Have a worker ready."""
@@ -77,7 +81,10 @@ class _LazyWorker:
 
     def __init__(self, engine: CodeEngine, fabric: SkillFabric) -> None:
         self._engine, self._fabric = engine, fabric
-        self._worker: CodeWorker | None = None
+        self._worker: JavaScriptWorker | None = None
+
+    async def held(self) -> bool:
+        return await self._engine.held()
 
     async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
         if self._worker is None:

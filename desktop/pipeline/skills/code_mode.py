@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from desktop.domain.approval.judgement import Category
-from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome, CodeSession, lines_of
+from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome, CodeSession, held_words, lines_of
 from desktop.domain.errors import BugError, Denied, KnownError
 from desktop.domain.files.work_place import WorkPlace
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
@@ -92,7 +92,8 @@ class CodeTool:
 
     async def precheck(self, args: Mapping[str, Any], place: WorkPlace) -> PreCheck:
         """Running code is reading; what it does is asked about when it does it."""
-        return PreCheck(Category.READ, preview={"kind": "code", "language": "javascript"})
+        shown = held_words(held=await self._session.held())
+        return PreCheck(Category.READ, preview={"kind": "code", "language": "javascript", **shown})
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """Run the code; an error in it becomes the result (R-COD-12)."""

@@ -56,6 +56,10 @@ class JavaScriptWorker:
         self._source = source
         self._limits = CodeLimits()
 
+    async def held(self) -> bool:
+        """Whether the system itself holds what runs them."""
+        return await self._engine.held()
+
     async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
         """The value it returned. Raises ToolFailure for whatever the code did wrong."""
         code = await asyncio.to_thread(self._code, definition, context)

@@ -16,7 +16,7 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from desktop.domain.code import CodeLimits
+from desktop.domain.code import CodeLimits, held_words
 from desktop.domain.errors import BugError, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.loading.lazy_dataclass import dataclass
@@ -104,6 +104,14 @@ class ConfinedWorker(CodeWorker, Protocol):
         ...
 
 
+class SandboxedWorker(CodeWorker, Protocol):
+    """One whose engine keeps code in, whatever the system does besides."""
+
+    async def held(self) -> bool:
+        """Whether the system itself holds what runs it, too."""
+        ...
+
+
 @dataclass(slots=True)
 class SkillRuns:
     """``python`` and ``javascript`` are the workers of code that is not the library's; None: it cannot run here.
@@ -113,7 +121,7 @@ class SkillRuns:
 
     allowed_of: AllowedOf = everything
     python: ConfinedWorker | None = None
-    javascript: CodeWorker | None = None
+    javascript: SandboxedWorker | None = None
     library: LibraryCode = field(default_factory=LibraryCode)
     pipeline: Invoker | None = None
 
@@ -149,6 +157,12 @@ class SkillRuns:
         if definition.kind != "python" or definition.source == "library" or self.python is None:
             return None
         return await asyncio.to_thread(self.python.refusal, definition)
+
+    async def shown(self, definition: SkillDef) -> Mapping[str, str]:
+        """What its request says of what holds it: of JavaScript, where the engine alone does."""
+        if definition.kind != "javascript" or definition.source == "library" or self.javascript is None:
+            return {}
+        return held_words(held=await self.javascript.held())
 
     def _context(self, definition: SkillDef, call: CallContext) -> tuple[Context, Manager]:
         pipeline = self.pipeline

@@ -34,9 +34,15 @@ class JsEngine:
         self._starting: set[asyncio.Task[CodeProcess]] = set()
         self._live: set[CodeProcess] = set()
         self._closed = False
+        self._held: bool | None = None
 
     def session(self, memory: Mapping[str, Any] | None = None) -> JsSession:
         return JsSession(self, memory or {})
+
+    async def held(self) -> bool:
+        if self._held is None:
+            self._held = bool((await asyncio.to_thread(self._spec)).launcher)
+        return self._held
 
     async def prewarm(self) -> None:
         """Have a worker ready; raises nothing, for who needs one hears why there is none."""
@@ -125,6 +131,9 @@ class JsSession:
         self._lost = False
         self._turn = asyncio.Lock()
         self._closed = False
+
+    async def held(self) -> bool:
+        return await self._engine.held()
 
     async def run(self, code: str, serve: ServeCode, *, args: Any = None) -> CodeOutcome:
         maximum = self._engine.limits.message_bytes

@@ -14,6 +14,7 @@ from desktop.domain.approval.permission import PermissionRequest
 from desktop.domain.files.outcomes import NoCopy
 from desktop.domain.files.work_place import NOWHERE
 from desktop.domain.tools import PreCheck
+from desktop.pipeline.skills.code_mode import CodeTool
 from desktop.presenter.approvals.request_facts import request_facts
 from desktop.presenter.approvals.request_words import confinement_words, is_unconfined
 from desktop.presenter.editors.requests import request_text
@@ -22,6 +23,7 @@ from desktop.safety.confinement import reports
 from desktop.safety.confinement.environment import AllowlistEnvironment, needs_admin
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import KINDS, Machine, SystemConfinement
+from desktop.safety.confinement.shut_in import launcher_file
 from desktop.safety.outcomes.copies import Copies
 from desktop.safety.outcomes.no_copies import WHY, NoCopies
 from desktop.tools.acp.asks import AgentAsks, AgentDid, OpenRequests
@@ -30,6 +32,8 @@ from desktop.tools.builtin.shell import Bash
 from desktop.tools.cli.definitions import CliRules, parse
 from desktop.tools.cli.services import CliServices
 from desktop.tools.cli.tool import CliTool
+from desktop.workers.js_code.engine import JsEngine
+from desktop.workers.js_code.process import WorkerSpec
 from tests.servers.mcp import honest
 from tests.unit.safety.world import World
 from tests.unit.tools.conftest import context
@@ -145,3 +149,14 @@ async def test_what_another_agent_did_by_itself_says_so(world: World, bare: Syst
     args = {"agent": "honest", "kind": "edit", "state": "completed", "text": "", "says": "x"}
     done = await AgentDid(bare).execute(args, context())
     assert confined_fact(done.facts) == ("by itself, not confined",)
+
+
+async def test_code_that_a_model_wrote_says_so_where_its_engine_alone_keeps_it_in(tmp_path: Any) -> None:
+    for held in (True, False):
+        engine = JsEngine(lambda shut=held: WorkerSpec(str(tmp_path), launcher_file if shut else ""))
+        tool = CodeTool("agent-code", engine.session(), None, None, None)  # type: ignore[arg-type]  # it is not run
+        check = await tool.precheck({"code": "return 1"}, NOWHERE)
+        if not (held and launcher_file):
+            assert says_so(check)
+        else:
+            assert not is_unconfined(asked(check))
