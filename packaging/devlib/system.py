@@ -45,6 +45,8 @@ TEST_PROGRAMS = {
     "bwrap": "bubblewrap",
     "xdotool": "xdotool",
     "readelf": "binutils",
+    "git": "git",
+    "ssh": "openssh-client",
     "/usr/libexec/at-spi-bus-launcher": "at-spi2-core",
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf": "fonts-dejavu-core",
     "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc": "fonts-noto-cjk",
