@@ -15,7 +15,7 @@ from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import CallResult
 from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.safety.confinement.select import SystemConfinement
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import WRITE, SkillBench, file_skill, middleware, skill
 from tests.unit.safety import escapes
@@ -56,6 +56,10 @@ class Place:
 
     def close(self) -> None:
         self.confinement.close()
+
+
+SLEEP = str(600_000_000 + os.getpid())
+"""Seconds that nobody else on this machine sleeps, other tests neither."""
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
@@ -357,7 +361,7 @@ async def test_a_stopped_run_ends_the_process_and_all_it_started(place: Place) -
     source = (
         "import os, subprocess, time\n"
         "def run(ctx, args):\n"
-        f"    child = subprocess.Popen(['sleep', '600'], env={{'PATH': '/usr/bin:/bin'}})\n"
+        f"    child = subprocess.Popen(['sleep', '{SLEEP}'], env={{'PATH': '/usr/bin:/bin'}})\n"
         f"    open({str(mark)!r}, 'w').write('started')\n"
         "    time.sleep(600)\n"
     )
@@ -369,7 +373,7 @@ async def test_a_stopped_run_ends_the_process_and_all_it_started(place: Place) -
     outcome = await asyncio.wait_for(task, WAIT_S)
     assert outcome.state == "aborted"
     await place.bench.owner.close()
-    assert not [pid for pid in _sleepers() if "600" in pid]
+    await until(lambda: not _sleepers(), "what it had started has ended")
 
 
 CHILDREN = (
@@ -379,7 +383,7 @@ CHILDREN = (
     "        if os.fork() == 0:\n"
     "            os.setsid()\n"
     "            if os.fork() == 0:\n"
-    "                os.execve('/bin/sleep', ['sleep', '600077'], {{}})\n"
+    "                os.execve('/bin/sleep', ['sleep', '{sleep}'], {{}})\n"
     "            os._exit(0)\n"
     "    if os.fork() == 0:\n"
     "        os.setsid()\n"
@@ -404,7 +408,7 @@ async def test_no_child_of_a_skill_outlives_its_call_however_it_ends(place: Plac
     """In sessions of their own, forked twice and stopped; the skill itself is deaf to every signal that can be ignored
     and never returns, or closes the pipes to the app, or ends, or is done."""
     mark = place.world.workspace / "ready"
-    source = CHILDREN.format(mark=str(mark)) + course
+    source = CHILDREN.format(mark=str(mark), sleep=SLEEP) + course
     task = asyncio.ensure_future(place.run(source, category="write", person=Person("allow_once")))
     async with asyncio.timeout(WAIT_S):
         while not (mark.exists() and mark.read_text() == "ready"):
@@ -440,7 +444,7 @@ def _sleepers() -> list[str]:
                 line = (entry / "cmdline").read_bytes().decode("utf-8", "replace")
             except OSError:
                 continue
-            if line.startswith("sleep\0" + "600"):
+            if line == f"sleep\0{SLEEP}\0":
                 found.append(line)
     return found
 
