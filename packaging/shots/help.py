@@ -57,24 +57,25 @@ class SampleReport(QObject):
         return text
 
 
+def _made(side: HelpSide, settled: Callable[[int], None]) -> HelpPanel:
+    """The panel of a side that is opened; it is made in many short turns."""
+    side.open()
+    for _ in range(WAITS):
+        settled(400)
+        if side.panel is not None and side.is_open:
+            return side.panel
+    raise RuntimeError("the panel of help did not come")
+
+
 def help_pictures(settled: Callable[[int], None]) -> Mapping[str, Callable[[Any], QWidget]]:
     """Each picture by its name; ``settled`` lets the window paint."""
-
-    def made(side: HelpSide) -> HelpPanel:
-        """The panel of a side that is opened; it is made in many short turns."""
-        side.open()
-        for _ in range(WAITS):
-            settled(400)
-            if side.panel is not None and side.is_open:
-                return side.panel
-        raise RuntimeError("the panel of help did not come")
 
     def opened(stage: Any, page: str, query: str = "") -> QWidget:
         stage.page("settings").open_settings("Keyring")
         help = sample_help()
         side = HelpSide(stage.window, help)
         help.show_news() if page == "news" else help.open_at(page)
-        made(side).field.setText(query)
+        _made(side, settled).field.setText(query)
         settled(400)
         return cast(QWidget, stage.window)
 
@@ -83,7 +84,7 @@ def help_pictures(settled: Callable[[int], None]) -> Mapping[str, Callable[[Any]
         side = HelpSide(stage.window, help)
         stage.page("settings").open_settings("Keyring")
         help.open_at("keyring")
-        made(side)
+        _made(side, settled)
         help.show_page("approvals")
         stage.page("settings").open_settings("MCP servers")
         help.follow("mcp")
