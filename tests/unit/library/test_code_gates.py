@@ -13,7 +13,7 @@ import pytest
 
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import Decision
-from desktop.domain.code import CodeLimits
+from desktop.domain.code import CodeLimits, CodeSession
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, says
 from desktop.pipeline.names import Caller, ExactTools
@@ -130,8 +130,15 @@ async def test_no_hostile_code_gets_a_call_past_a_gate(tmp_path: Path, engine: J
 class CodeBench:
     """The code tool in a pipeline with these tools."""
 
-    def __init__(self, engine: JsEngine, limits: CodeLimits, *tools: FakeTool, person: Person | None = None) -> None:
-        self.session = engine.session()
+    def __init__(
+        self,
+        engine: JsEngine,
+        limits: CodeLimits,
+        *tools: FakeTool,
+        person: Person | None = None,
+        session: CodeSession | None = None,
+    ) -> None:
+        self.session = session or engine.session()
         self.bench = Bench(*tools, person=person)
         self.finished: list[Any] = []
         caller = Caller("code", ("agent",), ExactTools(None))
@@ -170,9 +177,10 @@ async def test_a_nested_call_has_sixty_seconds_where_the_tool_has_no_limit_of_it
 
 @pytest.mark.spec("R-COD-15", "R-COD-16")
 async def test_a_piece_of_code_has_so_much_time_and_its_process_ends_with_it(engine: JsEngine) -> None:
-    bench = CodeBench(engine, CodeLimits(wall_s=0.3), FakeTool("stuck", body=_forever))
-    await bench.run("memory.x = 1")
-    outcome = await bench.run("return await ctx.manager.invoke('stuck', {path: 'x'})")
+    bench = CodeBench(engine, CodeLimits())
+    await bench.run("memory.x = 1")  # its process is there now, however long that took
+    brief = CodeBench(engine, CodeLimits(wall_s=0.3), FakeTool("stuck", body=_forever), session=bench.session)
+    outcome = await brief.run("return await ctx.manager.invoke('stuck', {path: 'x'})")
     assert outcome.result.code == "tool.timeout"
     while engine._live:
         await asyncio.sleep(0.005)
@@ -185,7 +193,10 @@ async def test_a_piece_of_code_has_so_much_time_and_its_process_ends_with_it(eng
 @pytest.mark.spec("R-COD-15", "R-PRM-10")
 async def test_the_time_in_which_a_person_is_asked_does_not_count(engine: JsEngine) -> None:
     person = Person("allow_once", wait=3.0)
-    bench = CodeBench(engine, CodeLimits(wall_s=2.0), FakeTool("write-file", Category.WRITE), person=person)
+    first = CodeBench(engine, CodeLimits())
+    await first.run("memory.x = 1")
+    writer = FakeTool("write-file", Category.WRITE)
+    bench = CodeBench(engine, CodeLimits(wall_s=2.0), writer, person=person, session=first.session)
     outcome = await bench.run("return await ctx.manager.invoke('write-file', {path: 'x'})")
     assert outcome.result.structured["value"] == "did write-file"
     await bench.session.close()
