@@ -49,6 +49,8 @@ ROOM = 0.9
 """Of the heap, what may still be held when a piece of code has ended."""
 LOOK_S = 0.005
 """Between two looks at the pipe, where nothing tells of it."""
+MOST_HANDLES = 1 << 16
+"""The handles below it are closed but for the pipe: nothing else was given, and one call does it where there is one."""
 NICE = 5
 """Beside code that computes as much as it may, the app's window comes first."""
 LINE_END = re.compile("\r\n|[\n\r\u2028\u2029]")
@@ -265,6 +267,7 @@ def shut_in(launcher: str, program: str, limits: dict[str, Any]) -> None:
     confinement.prctl(libc, confinement.PR_SET_NO_NEW_PRIVS, 1)
     if confinement.landlock_abi(libc) > 0:  # a second wall: the filter refuses to open anything
         confinement.landlock(libc, [], [])
+    os.closerange(3, MOST_HANDLES)  # a library may have left a file open: newer ones of libffi keep their own
     confinement.seccomp(libc, bytes.fromhex(program))
 
 

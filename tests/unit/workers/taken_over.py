@@ -31,6 +31,8 @@ EMPTY = os.getcwd()
 LIBC = ctypes.CDLL(None, use_errno=True)
 KEPT = (struct.pack("<i", 0), select.poll())
 DIRECTORY = os.path.dirname(SCRIPT)
+LEFT_OPEN = os.open(SCRIPT, os.O_RDONLY)
+"""As a library may leave a file open: newer ones of libffi keep their own, and ctypes loads it."""
 
 
 def called(name: str, *args: object) -> object:
