@@ -25,9 +25,15 @@ SHARED_MEMORY_IS_CLOSED = (
     "concurrent.futures.ThreadPoolExecutor, or processes that talk through pipes; or a person installs bubblewrap, "
     "under which each command has shared memory of its own.]\n"
 )
+FORK_SERVER_IS_CLOSED = (
+    "[Unix sockets are closed to commands, because services of this computer listen on them. From Python 3.14 on, "
+    "multiprocessing starts its processes through one unless it is told otherwise. What works: "
+    "multiprocessing.set_start_method('fork') or ('spawn') before the first process.]\n"
+)
 
 _NAMED, _NAME = 3, 40
 _WANTED_SHARED = re.compile(r"/dev/shm|\bSemLock\b|\b(?:shm|sem)_open\b|\bshared_memory\b")
+_FORK_SERVER = re.compile(r"\bmultiprocessing/forkserver\.py\b")
 _REFUSED = re.compile(r"Permission denied|\bEACCES\b|\bEPERM\b|Operation not permitted", re.IGNORECASE)
 
 
@@ -71,10 +77,14 @@ def assigned(variables: Mapping[str, str]) -> list[str]:
     return [f"{name}={shlex.quote(value)}" for name, value in sorted(variables.items())]
 
 
-def closed_memory(output: str, confined_by: ConfinementKind) -> str:
-    """Why a program that failed could not share memory among its processes, if its output says that it could not."""
-    wanted = confined_by == "landlock" and _WANTED_SHARED.search(output) and _REFUSED.search(output)
-    return SHARED_MEMORY_IS_CLOSED if wanted else ""
+def closed_to_processes(output: str, confined_by: ConfinementKind) -> str:
+    """Why a program that failed could not share memory among its processes, or start them by way of a socket, if its
+    output says that it could not."""
+    if confined_by not in ("bubblewrap", "landlock") or not _REFUSED.search(output):
+        return ""
+    if confined_by == "landlock" and _WANTED_SHARED.search(output):
+        return SHARED_MEMORY_IS_CLOSED
+    return FORK_SERVER_IS_CLOSED if _FORK_SERVER.search(output) else ""
 
 
 def ended_early(outcome: ProcessOutcome) -> ToolResult:
@@ -115,6 +125,6 @@ def result_of(
     }
     if outcome.exit_code == 0:
         return ToolResult(outcome.output or "[No output.]", facts=facts)
-    hint += closed_memory(outcome.output, confined_by)
+    hint += closed_to_processes(outcome.output, confined_by)
     text = f"{hint}[Exit code {outcome.exit_code}.]\n{outcome.output}"
     return ToolResult(text, is_error=True, code="tool.exit", facts=facts)

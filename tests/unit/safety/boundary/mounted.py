@@ -19,7 +19,8 @@ from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement
 from tests.unit.safety.world import World
 
-# name: (what is mounted, where, the file to read there); {o}utside, {s}sh, {d}ata, {w}orkspace, {r}oot of the world
+# name: (what is mounted, where, the file to read there); {o}utside, {s}sh, {d}ata, {w}orkspace, {r}oot of the world,
+# {t}he top of the file system that it lies on ("/", where /tmp is none of its own) and the way from there {i}nto it
 ATTACKS = {
     "a folder outside": ("{o}", "{w}/m", "secret.txt"),
     "a folder in a folder outside": ("{o}/deep", "{w}/m", "secret.txt"),
@@ -28,7 +29,7 @@ ATTACKS = {
     "a folder in a denied folder": ("{s}/deep", "{w}/m", "key"),
     "a denied file": ("{s}/id_rsa", "{w}/file.txt", ""),
     "what holds a denied folder": ("{r}", "{w}/m", "person/.ssh/id_rsa"),
-    "everything": ("/", "{w}/m", "{r}/person/.ssh/id_rsa"),
+    "everything": ("{t}", "{w}/m", "{i}/person/.ssh/id_rsa"),
     "the app's data": ("{d}", "{w}/m", "assent.db"),
     "the app's home": ("{d}/..", "{w}/m", "data/assent.db"),
     "a denied folder, elsewhere": ("{s}", "{o}/m", "id_rsa"),
@@ -88,6 +89,8 @@ def main() -> None:
         (folder / "deep").mkdir()
         (folder / "deep" / name).write_text(text)
     places = {"o": world.outside, "s": world.ssh, "d": world.home / "data", "w": world.workspace, "r": world.root}
+    top = next(folder for folder in world.root.parents if os.path.ismount(folder))
+    places |= {"t": top, "i": world.root.relative_to(top)}
     originals = {p: p.read_text() for p in world.root.rglob("*") if p.is_file()}
     found: dict[str, dict[str, bool | None]] = {}
     for name, (source, target, inner) in ATTACKS.items():

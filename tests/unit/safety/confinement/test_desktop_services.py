@@ -17,12 +17,13 @@ from tests.unit.safety import escapes
 from tests.unit.safety.world import World
 
 KINDS: list[Kind] = ["bubblewrap", "landlock"]
+# newer Pythons show the source of what failed, so that the word that tells of success does not stand there as it is
 BUS = (
     "dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.ListNames | "
     "grep -q freedesktop && echo REACHED",
     "dbus-send --session --print-reply --dest=org.freedesktop.secrets /org/freedesktop/secrets "
     "org.freedesktop.DBus.Introspectable.Introspect | grep -q node && echo REACHED",
-    f'{sys.executable} -c \'import keyring; keyring.set_password("assent-test", "u", "x"); print("REACHED")\'',
+    f'{sys.executable} -c \'import keyring; keyring.set_password("assent-test", "u", "x"); print("reached".upper())\'',
     "unset DBUS_SESSION_BUS_ADDRESS; dbus-send --session --print-reply --dest=org.freedesktop.DBus / "
     "org.freedesktop.DBus.ListNames | grep -q freedesktop && echo REACHED",
     "DBUS_SYSTEM_BUS_ADDRESS=$DBUS_SESSION_BUS_ADDRESS dbus-send --system --print-reply "
@@ -31,7 +32,7 @@ BUS = (
 SCREEN = (
     "import os, socket\nn = os.environ['DISPLAY'].strip(':')\ns = socket.socket(socket.AF_UNIX)\n"
     "s.connect('{start}/tmp/.X11-unix/X' + n)\n"
-    "s.send(bytes([108, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0])); s.recv(8)[0] == 1 and print('REACHED')"
+    "s.send(bytes([108, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0])); s.recv(8)[0] == 1 and print('reached'.upper())"
 )
 
 

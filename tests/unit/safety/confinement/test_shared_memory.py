@@ -1,4 +1,5 @@
-"""Shared memory under confinement: a command's own under bubblewrap, none under Landlock, and the result says why."""
+"""Shared memory under confinement: a command's own under bubblewrap, none under Landlock, and the result says why. So
+it is with processes that Python wants to start by way of a socket, as 3.14 does by itself."""
 
 from __future__ import annotations
 
@@ -17,23 +18,28 @@ from desktop.domain.tools import ToolCallContext, ToolResult
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement
-from desktop.tools.builtin.process_result import SHARED_MEMORY_IS_CLOSED
+from desktop.tools.builtin.process_result import FORK_SERVER_IS_CLOSED, SHARED_MEMORY_IS_CLOSED
 from desktop.tools.builtin.shell import Bash
 from tests.unit.safety.world import World
 
 SHARING = {
     "lock": "import multiprocessing; multiprocessing.Lock(); print('works')",
     "array": "import multiprocessing; multiprocessing.Array('i', 3); print('works')",
-    "pool": "import multiprocessing\nwith multiprocessing.Pool(2) as p: print('works', p.map(abs, [-1]))",
+    "pool": "import multiprocessing\nmultiprocessing.set_start_method('fork')\n"
+    "with multiprocessing.Pool(2) as p: print('works', p.map(abs, [-1]))",
     "block": "from multiprocessing import shared_memory as s\nm = s.SharedMemory(create=True, size=9)\nm.unlink()\n"
     "print('works')",
 }
 NOT_SHARING = {
     "threads": "from concurrent.futures import ThreadPoolExecutor as P\n"
     "with P(2) as p: print('works', *p.map(abs, [-1]))",
-    "pipes": "import multiprocessing as m\na, b = m.Pipe()\np = m.Process(target=b.send, args=('works',))\np.start()\n"
-    "print(a.recv())\np.join()",
+    "pipes": "import multiprocessing as m\nm.set_start_method('fork')\na, b = m.Pipe()\n"
+    "p = m.Process(target=b.send, args=('works',))\np.start()\nprint(a.recv())\np.join()",
 }
+STARTING = (
+    "import multiprocessing as m\nif __name__ == '__main__':\n  m.set_start_method({how!r})\n"
+    "  p = m.Process(target=print, args=('works',))\n  p.start()\n  p.join()\n  raise SystemExit(p.exitcode)"
+)
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
@@ -91,6 +97,17 @@ async def test_what_the_hint_names_instead_works(confinement: SystemConfinement,
     assert (await told(confinement, world, code)).text.startswith("works")
 
 
+async def test_python_cannot_start_processes_through_a_socket_and_is_told_how_it_can(
+    confinement: SystemConfinement, world: World
+) -> None:
+    result = await told(confinement, world, STARTING.format(how="forkserver"))
+    assert result.is_error
+    assert FORK_SERVER_IS_CLOSED in result.text.partition("[Exit code")[0]
+    for how in ("fork", "spawn"):
+        assert f"'{how}'" in FORK_SERVER_IS_CLOSED
+        assert (await told(confinement, world, STARTING.format(how=how))).text.startswith("works"), how
+
+
 @pytest.mark.spec("R-FS-3")
 async def test_no_command_reads_or_changes_what_other_programs_share(
     confinement: SystemConfinement, world: World, theirs: Path
@@ -107,3 +124,4 @@ async def test_a_failure_that_has_another_reason_is_not_explained_by_it(
         result = await told(confinement, world, code)
         assert result.is_error
         assert "Shared memory" not in result.text
+        assert "Unix sockets" not in result.text

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -139,12 +140,23 @@ def _modes(text: str) -> dict[str, tuple[str, ...]]:
 def _told(line: str, real: str, merged: str) -> str:
     """The path, relative to the folder, that a line of ``diff -rq`` is about."""
     if found := re.fullmatch(r"Only in (.*?): (.*)", line):
-        folder = found[1]
+        folder = _unquoted(found[1])
         root = merged if (folder + "/").startswith(merged + "/") else real
-        return os.path.normpath(os.path.join(os.path.relpath(folder, root), found[2]))
-    if found := re.match(rf"(?:Files|Symbolic links|File) ({re.escape(real)}/.*?) (?:and|is a) ", line):
-        return os.path.relpath(found[1], real)
+        return os.path.normpath(os.path.join(os.path.relpath(folder, root), _unquoted(found[2])))
+    if found := re.match(rf"(?:Files|Symbolic links|File) ('?{re.escape(real)}/.*?) (?:and|is a) ", line):
+        return os.path.relpath(_unquoted(found[1]), real)
     return ""
+
+
+def _unquoted(name: str) -> str:
+    """A name as newer ones of ``diff`` (3.12 does) put it: in the quotes of a shell, where it needs some."""
+    if not name.startswith(("'", '"')):
+        return name
+    try:
+        words = shlex.split(name)
+    except ValueError:  # an older one, which quotes nothing
+        return name
+    return words[0] if len(words) == 1 else name
 
 
 def topmost(reading: OutcomeReading, root: str) -> tuple[set[str], set[str]]:

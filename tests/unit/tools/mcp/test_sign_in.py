@@ -84,7 +84,9 @@ class Signing:
         try:
             with urllib.request.urlopen(address, timeout=20) as page:
                 page.read()
-        except (urllib.error.URLError, OSError):
+        except urllib.error.HTTPError as refused:
+            refused.close()
+        except OSError:
             return
 
     async def seen(self) -> list[dict[str, Any]]:
