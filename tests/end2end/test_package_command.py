@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from devlib.ending import nothing_goes_on
 from devlib.packages.beforehand import HALF_MADE, alone_in, refuse_full_disk, refuse_what_cannot_be_made
 from devlib.packages.command import main
 from devlib.packages.source import BUILD_FILE, copied_source
@@ -121,10 +120,16 @@ def test_a_build_that_is_stopped_leaves_nothing(tmp_path: Path, by: signal.Signa
 
 
 def test_what_was_started_by_the_way_ends_with_what_it_was_for() -> None:
-    with nothing_goes_on():
-        started = subprocess.Popen(["sleep", "600"])
-    assert not Path(f"/proc/{started.pid}").exists()
-    started.wait()
+    """In a process of its own: this one has services that other tests need."""
+    code = (
+        "import subprocess\nfrom devlib.ending import nothing_goes_on\n"
+        "with nothing_goes_on():\n    print(subprocess.Popen(['sleep', '600'], stdout=-3, stderr=-3).pid)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "packaging")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=WAIT_S, check=True
+    )
+    assert not Path(f"/proc/{done.stdout.strip()}").exists()
 
 
 def _line(pipe: Path) -> str:

@@ -41,7 +41,7 @@ def test_what_a_killed_process_left_is_taken_away_and_what_is_in_use_stays(tmp_p
     killed, used = Process(tmp_path), Process(tmp_path)
     killed.end(kill=True)
     assert killed.folder.is_dir()
-    assert removed(tmp_path, "60") == set(), "another Assent may have made it this moment"
+    assert removed(tmp_path, "86400") == set(), "another Assent may have made it this moment"
     assert removed(tmp_path, OLD_OR_NEW) == {killed.folder.name}
     used.end(kill=False)
     assert not used.folder.exists()
