@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -18,13 +19,17 @@ from desktop.files.holding import alone, hold
 from desktop.systems.people import is_ours
 
 PREFIX = "assent-run-"
-"""How their names begin, which is all that tells them from what other programs keep beside them."""
+"""How their names begin."""
+_MADE_NAME = re.compile(rf"{PREFIX}[a-z]+-[a-z0-9_]{{8}}")
+"""A whole name as it is made here. Together with the rights of such a folder it tells them from what a person keeps
+beside them, who may well call a folder ``assent-run-notes``."""
+_MADE_MODE = 0o700
 FRESH_S = 60.0
 """Seconds for which a folder is left alone: another Assent may have made it and not hold it yet."""
 
 
 class TemporaryFolder:
-    """A new, private folder. ``use`` is a word of its name, for whoever looks what lies there."""
+    """A new, private folder. ``use`` is a word of its name, in small letters, for whoever looks what lies there."""
 
     def __init__(self, use: str) -> None:
         """Raises OSError."""
@@ -57,13 +62,14 @@ def remove_left_behind(fresh_s: float = FRESH_S) -> None:
         return
     before = time.time() - fresh_s
     for entry in entries:
-        if entry.name.startswith(PREFIX):
+        if _MADE_NAME.fullmatch(entry.name):
             with contextlib.suppress(OSError):
                 _remove(entry, before)
 
 
 def _remove(entry: os.DirEntry[str], before: float) -> None:
     found = entry.stat(follow_symlinks=False)
-    if stat.S_ISDIR(found.st_mode) and is_ours(found.st_uid) and found.st_mtime < before:
+    made_here = stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == _MADE_MODE and is_ours(found.st_uid)
+    if made_here and found.st_mtime < before:
         with alone(entry.path):
             shutil.rmtree(entry.path, ignore_errors=True)

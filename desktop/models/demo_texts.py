@@ -64,7 +64,7 @@ What you have seen:
 3. a call that writes, and **asks**
 4. a call outside the boundary, and its refusal
 
-Try *Edit* or *Regenerate* on a message: the old version stays. \
+Try *Edit and send again* or *Answer again* on a message: the old version stays. \
 To work with a real model, open *Settings, Models and keys*.
 """
 

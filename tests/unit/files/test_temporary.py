@@ -50,11 +50,20 @@ def test_what_a_killed_process_left_is_taken_away_and_what_is_in_use_stays(tmp_p
 def test_nothing_but_folders_of_ours_is_taken_away(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere" / "kept"
     elsewhere.mkdir(parents=True)
-    (tmp_path / f"{PREFIX}link").symlink_to(elsewhere.parent)
-    (tmp_path / f"{PREFIX}file").write_text("kept")
+    (tmp_path / f"{PREFIX}link-a1b2c3d4").symlink_to(elsewhere.parent)
+    (tmp_path / f"{PREFIX}file-a1b2c3d4").write_text("kept")
     (tmp_path / "assent-of-another-kind").mkdir()
-    ours = tmp_path / f"{PREFIX}ours"
-    ours.mkdir()
+    ours = tmp_path / f"{PREFIX}ours-a1b2c3d4"
+    ours.mkdir(mode=0o700)
     (ours / "link").symlink_to(elsewhere.parent)
     assert removed(tmp_path, OLD_OR_NEW) == {ours.name}
     assert elsewhere.is_dir()
+
+
+def test_what_a_person_called_alike_stays(tmp_path: Path) -> None:
+    for name in ("notes", "of-today", "my-analysis-2", "", "a1b2c3d4", "My-a1b2c3d4", "code-a1b2c3d4.bak"):
+        (tmp_path / f"{PREFIX}{name}").mkdir(mode=0o700)
+    open_to_others = tmp_path / f"{PREFIX}my-analysis"
+    open_to_others.mkdir()
+    open_to_others.chmod(0o755)
+    assert removed(tmp_path, OLD_OR_NEW) == set()
