@@ -17,7 +17,7 @@ from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import Scroller
 from desktop.ui.widgets.marks import Badge, Icon
 from desktop.ui.widgets.scaling import Column, Row, sized
-from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.text import Heading, Paragraph, Text
 
 DEMO_SHOWS = (
     ("write", "a tool call that wants to write a file"),
@@ -26,6 +26,8 @@ DEMO_SHOWS = (
 )
 NARROW = 960
 """Width of the page below which the three ways stand below each other."""
+BESIDE = 424
+"""Least height of a way beside the others; below each other each is as high as what it says."""
 
 
 class FirstRunParts:
@@ -75,7 +77,7 @@ class FirstRunPage(QFrame):
         Column(self, spacing=0).addWidget(scroller)
         column = scroller.column
         column.addStretch(1)
-        column.addWidget(Paragraph("Who should answer?", "display"))
+        column.addWidget(Heading("Who should answer?", "display"))
         column.addWidget(
             Paragraph("Choose one to start with. Add others later; you can use several at once.", "reading", "2")
         )
@@ -87,9 +89,10 @@ class FirstRunPage(QFrame):
         self.key_card, self.form = parts.keyed
         self.demo = Button("Start the demo", icon="play", tip="Talk to a built-in script; it is not an AI")
         self.demo.clicked.connect(setup.start_demo)
-        for card in (self.local, self.key_card, _demo_card(self.demo, demo_folder)):
-            sized(card, min_height=424)
-            self._cards.addWidget(card, 1)
+        self._demo_card = _demo_card(self.demo, demo_folder)
+        for card in (self.local, self.key_card, self._demo_card):
+            self._cards.addWidget(card)
+        self._arrange(narrow=False)
         column.addLayout(self._cards)
         column.addSpacing(theme().px(16))
         column.addLayout(_promise())
@@ -113,7 +116,17 @@ class FirstRunPage(QFrame):
         super().resizeEvent(event)
         narrow = self.width() < theme().px(NARROW)
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        self._cards.setDirection(way)
+        if way != self._cards.direction():
+            self._cards.setDirection(way)
+            self._arrange(narrow)
+
+    def _arrange(self, narrow: bool) -> None:
+        """Below each other the demo, which has the keys where no server was found, is before the longer form."""
+        self._cards.removeWidget(self._demo_card)
+        self._cards.insertWidget(1 if narrow else 2, self._demo_card)
+        for card in (self.local, self.key_card, self._demo_card):
+            sized(card, min_height=0 if narrow else BESIDE)
+            self._cards.setStretchFactor(card, 0 if narrow else 1)
 
 
 def _key_card(setup: ModelSetupViewModel) -> tuple[QFrame, ProviderForm]:

@@ -20,7 +20,7 @@ from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import Scroller, clear
 from desktop.ui.widgets.layout.flowing import FlowRow
-from desktop.ui.widgets.text import Paragraph
+from desktop.ui.widgets.text import Heading, Paragraph
 
 AT_ONCE = 500
 """Characters that are laid out in one turn."""
@@ -97,7 +97,7 @@ class HelpReader(Scroller):
             yield lambda: Paragraph(_NONE, "body", "2")
         for at, section in enumerate(reading.sections):
             role = "title" if not at else "strong"
-            yield lambda section=section, role=role: _heading(section.title, role)  # type: ignore[misc]
+            yield lambda section=section, role=role: Heading(section.title, role)  # type: ignore[misc]
             for piece in pieces_of(section.text):
                 yield lambda section=section, piece=piece: self._text(section, piece)  # type: ignore[misc]
             if section.there or section.command:
@@ -117,10 +117,12 @@ class HelpReader(Scroller):
         row, items = FlowRow(), []
         if section.there:
             there = Button("Take me there", small=True)
+            there.setAccessibleName(f"Take me there: {section.title}")
             there.clicked.connect(lambda: self._help.go_there(section))
             items.append(there)
         if section.command:
             copy = Button("Copy the command", "quiet", icon="copy", small=True)
+            copy.setAccessibleName(f"Copy the command: {section.title}")
             copy.clicked.connect(lambda: self._copy(section.command))
             items.append(copy)
         row.set_items(items)
@@ -152,12 +154,6 @@ class HelpReader(Scroller):
     def _copy(self, command: str) -> None:
         QGuiApplication.clipboard().setText(command)
         self.said.emit("Copied")
-
-
-def _heading(title: str, role: str) -> QWidget:
-    made = Paragraph(title, role)
-    made.setAccessibleName(title)
-    return made
 
 
 def pieces_of(text: str) -> Iterator[str]:

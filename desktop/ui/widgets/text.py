@@ -259,6 +259,12 @@ class Paragraph(QLabel):
         return made
 
 
+class Heading(Paragraph):
+    """A paragraph that stands over a part of a page: those who do not see it go from one to the next."""
+
+    spoken_role = "heading"
+
+
 def break_lines(layout: QTextLayout, width: int, line_height: int) -> int:
     """Lay out text at a fixed line height, each line's ink centred in it; returns the whole height."""
     layout.beginLayout()

@@ -7,7 +7,7 @@ import re
 from types import ModuleType
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -24,6 +24,7 @@ from desktop.ui.settings.models.local_card import port_of, size_words
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import Scroller
+from desktop.ui.widgets.reading_order import tab_stops
 from desktop.ui.widgets.text import Paragraph, Text
 from tests.gui.shell.test_window import spin
 
@@ -186,6 +187,24 @@ def test_in_a_narrow_window_the_ways_stand_below_each_other(shown: Shown) -> Non
     spin()
     assert shown.page.key_card.y() > shown.page.local.y()
     assert shown.page.key_card.x() == shown.page.local.x()
+
+
+def test_in_a_narrow_window_the_button_that_has_the_keys_is_seen_at_once(shown: Shown) -> None:
+    shown.setup.set(servers=ABSENT)
+    shown.page.resize(872, 800)
+    spin()
+    spin()
+    scroller = shown.page.findChild(Scroller)
+    assert shown.page.first_focus() is shown.page.demo
+    assert scroller.verticalScrollBar().value() == 0
+    seen = shown.page.demo.mapTo(shown.page, shown.page.demo.rect().bottomLeft())
+    assert seen.y() < shown.page.height(), "the demo is below what the window shows"
+    order = list(tab_stops(shown.page))
+    assert order.index(shown.page.local.look) < order.index(shown.page.demo) < order.index(shown.page.form.field("key"))
+    shown.page.resize(1216, 800)
+    spin()
+    assert shown.page.demo.mapTo(shown.page, QPoint()).x() > shown.page.key_card.x(), "beside the others it is the last"
+    assert shown.page.key_card.height() == shown.page.local.height() >= 424
 
 
 @pytest.mark.parametrize(

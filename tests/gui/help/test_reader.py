@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
@@ -14,6 +15,8 @@ from desktop.services.help.search import HelpIndex
 from desktop.ui.help.reader import HelpReader, pieces_of
 from desktop.ui.skills.markdown_view import MarkdownView
 from desktop.ui.transcript.markdown.inline import InlineParser
+from desktop.ui.widgets.controls import spoken_role
+from desktop.ui.widgets.text import Paragraph
 from tests.harness.timeouts import until
 
 FIRST = """# First steps
@@ -113,6 +116,17 @@ def test_elsewhere_a_link_to_a_page_of_help_is_none() -> None:
     assert [run.href for run in runs if run.href] == ["https://example.org/"]
 
 
+async def test_for_a_screen_reader_titles_are_headings(opened: Opened) -> None:
+    spoken_role.install()
+    help, reader = opened()
+    help.open_at("first-steps")
+    await laid_out(reader)
+    told = {one.text(): QAccessible.queryAccessibleInterface(one) for one in reader.findChildren(Paragraph)}
+    said = {words: (one.role(), one.text(QAccessible.Text.Name)) for words, one in told.items() if one is not None}
+    for title in ("First steps", "Try it"):
+        assert said[title] == (QAccessible.Role.Heading, title)
+
+
 async def test_a_section_offers_its_place_and_its_command_unless_the_place_does_something(opened: Opened) -> None:
     help, reader = opened()
     wanted: list[str] = []
@@ -120,8 +134,8 @@ async def test_a_section_offers_its_place_and_its_command_unless_the_place_does_
     help.open_at("first-steps")
     await laid_out(reader)
     names = [child.accessibleName() for child in reader.findChildren(QWidget) if child.accessibleName()]
-    assert "Take me there" in names
-    assert "Copy the command" in names
+    assert "Take me there: Try it" in names, "on a page of several places each says which"
+    assert "Copy the command: Try it" in names
     help.go_there(help.reading.sections[1])
     assert wanted == ["page:chats"]
     help, reader = opened(ACTS)

@@ -23,7 +23,7 @@ from desktop.ui.widgets.marks import Icon, StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
-from desktop.ui.widgets.text import Paragraph, Piece, Text
+from desktop.ui.widgets.text import Heading, Paragraph, Piece, Text
 
 CONTEXT, SIZE = 60, 52
 ROWS_SHOWN = 5
@@ -36,7 +36,7 @@ class CardHead(Row):
     def __init__(self, icon: str, title: str, mark: QWidget) -> None:
         super().__init__(spacing=12)
         self.addWidget(Icon(icon, "text", 20))
-        self.addWidget(Paragraph(title, "title"), 1)
+        self.addWidget(Heading(title, "title"), 1)
         self.addWidget(mark)
 
 

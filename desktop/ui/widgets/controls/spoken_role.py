@@ -1,19 +1,21 @@
-"""What a choice among several is for assistive technology: a page tab or an item of a list, selected or not.
+"""What a widget is for assistive technology where Qt says something else of it; its class names its ``spoken_role``.
 
-Qt says check box of every button that stays pressed. A button class names its role as ``spoken_role``.
+Of every button that stays pressed Qt says check box: a choice among several is a page tab or an item of a list,
+selected or not. Of every label it says label: a heading is one, so that people can go from heading to heading.
 """
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget
+from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QLabel
 
 ROLES = {
     "page tab": QAccessible.Role.PageTab,
     "list item": QAccessible.Role.ListItem,
     "radio button": QAccessible.Role.RadioButton,
 }
+HEADING = "heading"
 
 
 class ChoiceInterface(QAccessibleWidget):
@@ -37,14 +39,30 @@ class ChoiceInterface(QAccessibleWidget):
         return self._button.accessibleName() if kind == QAccessible.Text.Name else super().text(kind)
 
 
+class HeadingInterface(QAccessibleWidget):
+    """What stands over a part of a page."""
+
+    def __init__(self, label: QLabel) -> None:
+        super().__init__(label, QAccessible.Role.Heading, label.text())
+        self._label = label
+
+    def text(self, kind: QAccessible.Text) -> str:
+        """The words as they are now."""
+        return self._label.text() if kind == QAccessible.Text.Name else super().text(kind)
+
+
 def interface_of(key: str, thing: QObject) -> QAccessibleInterface | None:
-    """Qt asks once for each widget; only choices are ours."""
-    role = ROLES.get(getattr(type(thing), "spoken_role", ""))
-    if role is None or key != type(thing).__name__ or not isinstance(thing, QAbstractButton):
+    """Qt asks once for each widget; only choices and headings are ours."""
+    spoken = getattr(type(thing), "spoken_role", "")
+    if not spoken or key != type(thing).__name__:
         return None
     kept: QAccessibleInterface | None = thing.__dict__.get("_interface")
     if kept is None:  # the widget keeps it: Qt does not
-        kept = thing.__dict__["_interface"] = ChoiceInterface(thing, role)
+        if spoken in ROLES and isinstance(thing, QAbstractButton):
+            kept = ChoiceInterface(thing, ROLES[spoken])
+        elif spoken == HEADING and isinstance(thing, QLabel):
+            kept = HeadingInterface(thing)
+        thing.__dict__["_interface"] = kept
     return kept
 
 
