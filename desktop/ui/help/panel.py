@@ -81,6 +81,7 @@ class HelpPanel(QFrame):
         self.field, self.hits, self.reader = parts.field, parts.hits, parts.reader
         self.model = HelpHitModel()
         self._read_now: HelpReading | None = None
+        self.lies_over = False
         self.hits.setModel(self.model)
         self.nothing = Paragraph(NOTHING, "small", "2")
         self.all_pages = Button("All pages", small=True)
@@ -245,8 +246,10 @@ class HelpPanel(QFrame):
         return super().eventFilter(watched, event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Over a dialog Tab stays in it: what is below the dialog takes no keys."""
-        return reading_order.move(self, forward) if dialog_open(self.window()) else super().focusNextPrevChild(forward)
+        """Over a dialog Tab stays in it, for what is below takes no keys; over pages, for they are hidden by it."""
+        if self.lies_over or dialog_open(self.window()):
+            return reading_order.move(self, forward)
+        return super().focusNextPrevChild(forward)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape empties the search, then closes."""

@@ -163,6 +163,7 @@ class HelpSide(QObject):
         if self._panel is not None and self.is_open:
             self._free.setFixedWidth(self._put(self._panel))
             self._panel.raise_()
+            self._panel.lies_over = self.is_over
         self._free.setVisible(beside)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

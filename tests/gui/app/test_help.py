@@ -17,6 +17,7 @@ from desktop.ui.chat.project_dialog import ProjectDialog
 from desktop.ui.help.news_strip import NewsStrip
 from desktop.ui.help.report_dialog import ReportDialog
 from desktop.ui.widgets.controls.help_button import HelpButton, HelpIcon
+from desktop.ui.widgets.reading_order import tab_stops
 from tests.gui.app.kit import HELLO
 from tests.harness.help_pages import HELP
 from tests.harness.windows import activated
@@ -157,6 +158,11 @@ async def test_it_lies_beside_the_pages_or_over_them(helped: Helped) -> None:
     window.resize(960, 700)
     await app.until(lambda: side.is_over and window.stack.width() > window.width() - helped.panel.width(), "over")
     assert helped.panel.geometry().right() == window.centralWidget().width() - 1
+    helped.panel.field.setFocus()
+    for key in (Qt.Key.Key_Backtab, Qt.Key.Key_Tab):
+        for _ in range(len(list(tab_stops(helped.panel))) + 1):
+            QTest.keyClick(window.focusWidget(), key)
+            assert side.has_keys, f"what it hides has the keys: {window.focusWidget()}"
     app.models.help.there_wanted.emit("settings:Keyring")
     assert not side.is_open
     assert app.startup._shell.page == "settings"
