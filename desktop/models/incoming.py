@@ -20,6 +20,7 @@ from desktop.domain.models import (
     TextDelta,
     ToolCallProgress,
 )
+from desktop.domain.text.json_text import read_json
 
 ARGUMENTS_MAX = 1_000_000  # characters of one call
 CALLS_MAX = 128
@@ -125,7 +126,7 @@ def read_arguments(raw: str) -> tuple[dict[str, Any] | None, str]:
     if len(raw) > ARGUMENTS_MAX:
         return None, f"The arguments are longer than {ARGUMENTS_MAX:,} characters."
     try:
-        value = json.loads(raw, parse_constant=_no_constant)
+        value = read_json(raw, parse_constant=_no_constant)
     except RecursionError:
         return None, "The arguments are nested too deeply."
     except ValueError as error:

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from desktop.domain.text.json_text import read_json
+
 PROTOCOL = 1
 HEADER = struct.Struct(">I")
 FRAME_MAX = 1024 * 1024  # bytes; both directions
@@ -53,7 +55,7 @@ def length(header: bytes) -> int:
 def decode(payload: bytes) -> dict[str, Any]:
     """The object in a frame. Raises BadFrame for anything else."""
     try:
-        message = json.loads(payload)
+        message = read_json(payload)
     except (ValueError, RecursionError):
         raise BadFrame("frame is not JSON") from None
     if not isinstance(message, dict):

@@ -19,6 +19,7 @@ from typing import Any
 from desktop.agents.middleware.settings import number, options, wrong
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.domain.text.outside import OUTSIDE, plain_names
 from desktop.files.private import make_folder, write_whole
 from desktop.pipeline.context import CallContext
@@ -151,7 +152,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
     try:
         if path.stat().st_size > MAX_FILE:
             return []
-        found = json.loads(path.read_text("utf-8"))
+        found = read_json(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return []
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []

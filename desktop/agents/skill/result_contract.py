@@ -27,6 +27,7 @@ from desktop.agents.skill.settings import ToolMode
 from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import Denied, ValidationFailure
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.names import AllowedTools, check_operation, may
 from desktop.pipeline.skill_context import Context, ServedContext
@@ -207,6 +208,6 @@ def json_of(text: str) -> tuple[bool, Any]:
     if stripped.startswith("```") and stripped.endswith("```"):
         stripped = stripped[3:-3].partition("\n")[2].strip()
     try:
-        return True, json.loads(stripped)
+        return True, read_json(stripped)
     except (ValueError, RecursionError):
         return False, None

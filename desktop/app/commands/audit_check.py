@@ -20,6 +20,7 @@ from desktop.domain.approval.audit_chain import (
     digest,
 )
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 
 WHOLE, DAMAGED, UNREADABLE = 0, 1, 2
 """Exit codes."""
@@ -127,7 +128,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     if len(line) > MAX_LINE:
         return None
     try:
-        record = json.loads(line)
+        record = read_json(line)
         same = isinstance(record, dict) and written(record) == line
     except (ValueError, RecursionError):
         return None

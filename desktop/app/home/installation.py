@@ -6,7 +6,6 @@ It is asked when somebody wants to know it, never on the way to the first paint.
 from __future__ import annotations
 
 import functools
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from desktop.domain.installation import (
     build_from_plain,
     folder_root,
 )
+from desktop.domain.text.json_text import read_json
 
 MAX_READ = 64 * 1024
 """Bytes of one of these files; each has a few hundred."""
@@ -62,7 +62,7 @@ def read_installation(code: Path, prefix: Path, environment: Mapping[str, str]) 
 
 def _build(file: Path) -> Build | None:
     try:
-        return build_from_plain(json.loads(_text(file)))
+        return build_from_plain(read_json(_text(file)))
     except FileNotFoundError:
         return None
 

@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
+from desktop.domain.text.json_text import read_json
 from desktop.domain.text.links import harmless
 from desktop.systems import local_lines
 
@@ -107,7 +108,7 @@ def send_message(address: Path, to: str, text: str, is_starting: Callable[[], bo
     if answer == ANSWER:
         return
     try:
-        refused = json.loads(answer)
+        refused = read_json(answer)
         raise KnownError(str(refused["error"]), next_step=str(refused["next"]), code=str(refused["code"]))
     except (ValueError, TypeError, KeyError):
         raise KnownError("It was not taken: Assent gave no answer.", code="app.no_answer") from None
@@ -198,7 +199,7 @@ class InstanceServer:
 
     def _opened(self, line: bytes, follow: Follow) -> None:
         """Raises ValueError for what is no link with a token."""
-        asked = json.loads(line) if len(line) <= LONGEST_OPEN else None
+        asked = read_json(line) if len(line) <= LONGEST_OPEN else None
         if not isinstance(asked, dict) or not all(isinstance(asked.get(key), str) for key in ("link", "token")):
             raise ValueError("no link")
         if is_token(asked["token"]):
@@ -210,7 +211,7 @@ class InstanceServer:
 
     async def _posted(self, line: bytes) -> bytes:
         """What is answered to a message. Raises ValueError for what is none."""
-        told = json.loads(line)
+        told = read_json(line)
         if not isinstance(told, dict) or not all(isinstance(told.get(key), str) for key in ("to", "text")):
             raise ValueError("no message")
         f"{told['to']}{told['text']}".encode()  # half a character is none that could be kept

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from desktop.domain.text.json_text import read_json
 from desktop.files.private import make_folder, write_whole
 from desktop.presenter.common.unsaved import UnsavedText
 
@@ -31,7 +32,7 @@ class UnsavedTextFiles:
         try:
             if place.stat().st_size > MAXIMUM * 8:
                 return None
-            found = json.loads(place.read_text(encoding="utf-8"))
+            found = read_json(place.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return None
         if not isinstance(found, dict) or found.get("path") != path:

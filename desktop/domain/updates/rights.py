@@ -15,6 +15,7 @@ from desktop.domain.approval.judgement import Category
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.text.hidden_characters import has_half_letters
+from desktop.domain.text.json_text import read_json
 
 FORM = 1
 """The form of the manifest that is written and read here."""
@@ -95,7 +96,7 @@ def read_manifest(text: bytes) -> Manifest:
     if len(text) > BYTES:
         raise BadManifest("The list of what this version may do is too long to be read.")
     try:
-        said = json.loads(text.decode("utf-8"))  # and in no other way of writing, which would be found by guessing
+        said = read_json(text.decode("utf-8"))  # and in no other way of writing, which would be found by guessing
     except (ValueError, RecursionError):
         raise BadManifest("The list of what this version may do cannot be read.") from None
     if not isinstance(said, dict) or said.get("form") != FORM or not isinstance(said.get("rights"), list):

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.model_settings import NAMES, SPELLINGS, UNSAID, ModelSettings, read_settings, settings_from
+from desktop.domain.text.json_text import read_json
 from desktop.services.threads.variables import MAX_ENVIRONMENT, MAX_VALUE, environment_problems
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def settings_problems(text: str) -> str:
 
 def _json_or_text(text: str) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text)
     except (ValueError, RecursionError):
         return text
 
@@ -165,7 +166,7 @@ def _is_plain(value: str) -> bool:
 def _value(text: str) -> str:
     if text.startswith('"'):
         try:
-            quoted = json.loads(text)
+            quoted = read_json(text)
         except ValueError:
             return text
         return quoted if isinstance(quoted, str) else text

@@ -8,6 +8,7 @@ from typing import Any
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.model_settings import EFFORTS, KINDS, SPELLINGS, ModelTraits
+from desktop.domain.text.json_text import read_json
 
 MAX_TEXT = 4_000
 """Characters of a field that are read."""
@@ -78,7 +79,7 @@ def _number(text: str) -> Any:
     plain = text.replace(" ", "").replace("_", "")
     plain = plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain
     try:
-        value = json.loads(plain, parse_constant=lambda _name: text)
+        value = read_json(plain, parse_constant=lambda _name: text)
     except (ValueError, RecursionError):
         return text
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else text

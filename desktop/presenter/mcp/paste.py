@@ -15,6 +15,7 @@ from typing import Literal
 
 from desktop.domain.keyring import OWN_SERVICE, KeyringEntry
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.presenter.mcp.command_line import NotOneCommand, argument_list, read_line
 from desktop.presenter.mcp.registry_entry import is_entry, ways
 from desktop.presenter.mcp.secrets import PastedSecret, is_secret, secret_argument, secret_arguments
@@ -264,7 +265,7 @@ def _data(text: str) -> object:
     plain = plain_json(text).strip()
     whole = plain if plain[:1] in ("{", "[") else "{" + plain.rstrip().rstrip(",") + "}"
     try:
-        return json.loads(whole)
+        return read_json(whole)
     except (ValueError, RecursionError) as error:
         where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise NotOneCommand(f"This JSON cannot be read: there is a mistake{where}. Is a part missing?") from None

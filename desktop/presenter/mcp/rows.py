@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.servers.mcp import McpOffers, McpTask
 from desktop.domain.servers.sign_in import SignInFacts
+from desktop.domain.text.json_text import read_json
 from desktop.presenter.skills.words import table_of
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ def laid_out(told: str) -> tuple[str, str]:
     """What is told of a tool (JSON of its declaration), to be read and compared line by line: its description, then the
     rest. Any other text is all description. Blocks for a large one: use a thread."""
     try:
-        found = json.loads(told)
+        found = read_json(told)
     except (ValueError, RecursionError):
         return told, ""
     if not isinstance(found, dict):

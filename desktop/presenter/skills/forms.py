@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.presenter.skills.words import type_words
 
 FieldKind = Literal["text", "integer", "number", "boolean", "choice", "list", "group", "json"]
@@ -204,7 +205,7 @@ def _number(kind: str, text: str, field: FormField) -> int | float:
 def parse_json(text: str) -> Any:
     """Parse a JSON value. Raises ValueError with a sentence that names the place."""
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return read_json(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise ValueError(f"Line {error.lineno}, column {error.colno}: {error.msg}.") from None
     except RecursionError:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from desktop.domain.text.json_text import read_json
 from desktop.presenter.transcript.items import CodeText
 
 TOOLS = ("invoke", "agent-code")
@@ -69,7 +70,7 @@ def _read(text: str) -> Mapping[str, Any] | None:
     if len(text) > READ_LIMIT:
         return None
     try:
-        found = json.loads(text)
+        found = read_json(text)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and isinstance(found.get("ok"), bool) else None

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from desktop.domain.runs.events import ToolCallAdvanced
+from desktop.domain.text.json_text import read_json
 from desktop.domain.text.words import size_words
 from desktop.presenter.transcript.items import LinkPart, ShownProgress
 
@@ -77,7 +78,7 @@ def table_of(text: str) -> str:
     if begins not in ("{", "[") or len(text) > MAX_DATA:
         return ""
     try:
-        rows = _rows(json.loads(text))
+        rows = _rows(read_json(text))
     except (ValueError, RecursionError):
         return ""
     if len(rows) < 2:

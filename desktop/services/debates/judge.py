@@ -6,7 +6,6 @@ allowed to it but thinking. What the sides say about the judge is part of the re
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -21,6 +20,7 @@ from desktop.domain.messages import ToolCallBlock
 from desktop.domain.runs.cancellation import CancellationToken
 from desktop.domain.runs.meta import RunMeta
 from desktop.domain.runs.supervision import Supervision
+from desktop.domain.text.json_text import read_json
 from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.services.debates.record import record_of
@@ -88,7 +88,7 @@ def _value(structured: Any, text: str) -> Mapping[str, Any] | None:
     if isinstance(structured, Mapping):
         return structured
     try:
-        value = json.loads(text)
-    except ValueError:
+        value = read_json(text)
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, Mapping) else None

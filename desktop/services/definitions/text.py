@@ -15,6 +15,7 @@ from typing import Any
 
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.domain.text.places import FormatError, Place
 from desktop.services.definitions.format import read_definition
 from desktop.systems import open_flags
@@ -62,7 +63,7 @@ def read_text(text: str, origin: str, *, places: bool = True) -> AgentText:
 
 def _from_json(text: str, origin: str) -> AgentText:
     try:
-        data = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        data = read_json(text, object_pairs_hook=_once, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         return _unreadable("file.syntax", f"this is not valid JSON: {error.msg}", (error.lineno, error.colno))
     except (ValueError, RecursionError) as error:

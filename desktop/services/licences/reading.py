@@ -5,7 +5,6 @@ The package command writes it (``packaging/devlib/licences``); a self-contained 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from desktop.domain.errors import KnownError
 from desktop.domain.licences.part import LicencedPart
+from desktop.domain.text.json_text import read_json
 
 LISTS = ("components.json", "folder.json")
 TEXT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,150}")
@@ -47,7 +47,7 @@ class LicenceList:
 
     def _read(self, path: Path) -> Iterator[LicencedPart]:
         try:
-            read = json.loads(_words(path, MAX_LIST))
+            read = read_json(_words(path, MAX_LIST))
         except (ValueError, RecursionError):
             raise KnownError("The list of licences is damaged.", code="licences.list", next_step=AGAIN) from None
         rows = read.get("components") if isinstance(read, Mapping) else None

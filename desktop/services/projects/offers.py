@@ -5,7 +5,6 @@ Taking any of it over is the Skills page's work, whose repositories look at the 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from desktop.domain.errors import KnownError
 from desktop.domain.files.projects import FolderOffer
 from desktop.domain.safety import GuardedFiles
+from desktop.domain.text.json_text import read_json
 from desktop.domain.text.words import count_words
 
 APPS = (".claude", ".agents")
@@ -71,7 +71,7 @@ def _servers(files: GuardedFiles, path: str) -> tuple[int, int]:
         return 0, 0
     try:
         with files.open_read(path) as stream:
-            data: Any = json.loads(stream.read(MAX_DECLARED + 1)[:MAX_DECLARED].decode("utf-8-sig"))
+            data: Any = read_json(stream.read(MAX_DECLARED + 1)[:MAX_DECLARED].decode("utf-8-sig"))
     except (KnownError, OSError, ValueError, RecursionError):
         return 0, 0
     held = (data.get("mcpServers") or data.get("servers")) if isinstance(data, dict) else None

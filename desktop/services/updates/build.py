@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.domain.updates.rights import BYTES, BadManifest, Manifest, read_manifest
 from desktop.systems import current
 
@@ -34,7 +34,7 @@ def system() -> str:
 def source_of(resources: Path) -> UpdateSource | None:
     """None: this build looks nowhere. Blocks."""
     try:
-        said = json.loads(_read(resources / SOURCE, _MOST))
+        said = read_json(_read(resources / SOURCE, _MOST))
         root = _read(resources / ROOT, 10 * _MOST)
     except (OSError, ValueError, RecursionError):
         return None

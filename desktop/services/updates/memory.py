@@ -13,6 +13,7 @@ from typing import Any
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.text.hidden_characters import has_hidden
+from desktop.domain.text.json_text import read_json
 from desktop.domain.updates.numbers import is_number
 from desktop.domain.updates.rights import Manifest, read_manifest
 from desktop.files.private import make_folder, write_whole
@@ -100,7 +101,7 @@ class Memory:
     def _read(self) -> Remembered:
         try:
             with open(self._folder / FILE, "rb") as file:
-                said = json.loads(file.read(_MOST))
+                said = read_json(file.read(_MOST))
             looked, skipped = said.get("looked"), said.get("skipped")
             at = float(looked) if type(looked) in (int, float) and 0 <= looked < _LATEST else 0.0
             return Remembered(at, skipped if is_number(skipped) else "", offered(said.get("offer")))

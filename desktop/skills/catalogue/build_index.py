@@ -7,9 +7,9 @@ believed, one that is must declare the name, and a name that it does not have is
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 
+from desktop.domain.text.json_text import read_json
 from desktop.domain.text.places import FormatError
 from desktop.skills.catalogue.scan import BUILD_INDEX, is_skill_file
 from desktop.skills.catalogue.snapshot import below
@@ -25,7 +25,7 @@ def read_build_index(folder: str) -> dict[str, str] | None:
     try:
         with open(os.path.join(folder, BUILD_INDEX), "rb") as file:
             data = file.read(MAX_BYTES + 1)
-        found = json.loads(data) if len(data) <= MAX_BYTES else None
+        found = read_json(data) if len(data) <= MAX_BYTES else None
     except (OSError, ValueError, RecursionError):
         return None
     names = found.get("names") if isinstance(found, dict) and found.get("version") == VERSION else None

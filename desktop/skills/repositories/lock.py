@@ -13,6 +13,7 @@ from typing import Any
 
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.skills.names import is_bare_name
 from desktop.skills.repositories.address import read_address
 
@@ -80,7 +81,7 @@ def read_lock(data: bytes) -> tuple[LockedSource, ...]:
     if len(data) > MAX_BYTES:
         raise LockRefused(f"The file is larger than {MAX_BYTES // 1_000_000} MB: it is no {FILE}.")
     try:
-        found = json.loads(data.decode("utf-8"))
+        found = read_json(data.decode("utf-8"))
     except (ValueError, RecursionError):
         raise LockRefused(f"The file cannot be read as a {FILE}.", next_step="Ask for it anew.") from None
     if not isinstance(found, dict) or "format" not in found or "sources" not in found:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.domain.text.places import FormatError
 from desktop.skills.formats.markdown import MAX_HEAD, first_section
 from desktop.skills.names import MAX_NAME
@@ -106,7 +107,7 @@ def hooks_in(text: str) -> int:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        found = read_json(text)
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from typing import Any, NoReturn
 
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.skills.values.contexts import ContextView
 from desktop.skills.values.json_text import write
 from desktop.skills.values.kinds import ValueProblem
@@ -84,7 +85,7 @@ def parse(text: str, opts: DeserializeOptions = _DESERIALIZE) -> Any:
     if len(text) > opts.max_bytes:
         raise ValueProblem(f"This JSON text has more than {opts.max_bytes} characters.")
     try:
-        found = json.loads(text, parse_constant=_refuse)
+        found = read_json(text, parse_constant=_refuse)
     except RecursionError as error:
         raise ValueProblem("This JSON text is nested too deeply.") from error
     except json.JSONDecodeError as error:

@@ -14,6 +14,7 @@ from typing import Any
 
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.systems import current
 from desktop.tools.acp.known import FETCHERS, KNOWN, AcpAgent
 from desktop.tools.acp.pinned import Pinned, package_of, state_of
@@ -125,7 +126,7 @@ def _version(real: str) -> str:
     for _ in range(4):
         try:
             with open(os.path.join(folder, "package.json"), "rb") as stream:
-                found = json.loads(stream.read(MAX_PACKAGE))
+                found = read_json(stream.read(MAX_PACKAGE))
         except (OSError, ValueError, RecursionError):
             folder = os.path.dirname(folder)
             continue
@@ -157,7 +158,7 @@ def read_registry(path: str) -> list[AcpAgent]:
     try:
         with open(path, "rb") as stream:
             data = stream.read(MAX_FILE + 1)
-        found = json.loads(data) if len(data) <= MAX_FILE else None
+        found = read_json(data) if len(data) <= MAX_FILE else None
     except OSError as error:
         raise KnownError(f"{path} cannot be read: {error.strerror or error}.", code="acp.registry") from error
     except (ValueError, RecursionError):

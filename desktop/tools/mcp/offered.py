@@ -18,6 +18,7 @@ from typing import Any
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.servers.mcp_names import canonical
+from desktop.domain.text.json_text import read_json
 
 _log = logging.getLogger(__name__)
 
@@ -127,7 +128,7 @@ def offers_of(server: str, has: Iterable[str]) -> Offered | None:
 
 def _judge(server: str, text: str, check: SchemaCheck, mask: MaskData) -> Offered:
     try:
-        tool = json.loads(text)
+        tool = read_json(text)
     except (ValueError, RecursionError):
         tool = None
     if not isinstance(tool, dict):

@@ -7,11 +7,11 @@ with an answer is a refusal.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from desktop.domain.errors import KnownError
+from desktop.domain.text.json_text import read_json
 from desktop.tools.mcp.pieces import in_pieces
 
 Asked = Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
@@ -62,7 +62,7 @@ class ServerQuestions:
 
     async def _answer(self, number: int, kind: str, text: str) -> None:
         try:
-            payload = json.loads(text)
+            payload = read_json(text)
             answer = in_pieces(await self._asked(kind, payload if isinstance(payload, dict) else {}))
         except (KnownError, ValueError, RecursionError):
             answer = ["{}"]

@@ -20,6 +20,7 @@ from desktop.domain.errors import KnownError, SecretsUnavailable, ToolFailure
 from desktop.domain.keyring import OWN_SERVICE, SIGN_IN_PREFIX, KeyringEntry
 from desktop.domain.processes import ChildRefused
 from desktop.domain.servers.sign_in import SignInFacts, SignInScope
+from desktop.domain.text.json_text import read_json
 from desktop.tools.mcp.definitions import McpDefinition
 from desktop.tools.mcp.headers import followed
 from desktop.tools.mcp.offered import plain
@@ -267,7 +268,7 @@ def _facts(kept: Mapping[str, Any], session_only: bool) -> SignInFacts:
 def _parsed(text: str) -> dict[str, Any] | None:
     """What is kept of a sign-in, or None for anything else."""
     try:
-        found = json.loads(text or "null")
+        found = read_json(text or "null")
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or not all(isinstance(found.get(part), dict) for part in ("tokens", "client")):

@@ -13,6 +13,8 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from desktop.domain.text.json_text import read_json
+
 LINE_MAX = 14_000_000
 """Bytes of one line, less than one message of the door holds."""
 UNDER_WAY_MAX = 40
@@ -69,7 +71,7 @@ class EditorWire:
             await self._refuse(None, INVALID_REQUEST, f"A message has {LINE_MAX:,} bytes at most.")
             return None
         try:
-            message = json.loads(line)
+            message = read_json(line)
         except (ValueError, RecursionError):
             await self._refuse(None, PARSE_ERROR, "Parse error")
             return None

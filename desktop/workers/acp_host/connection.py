@@ -15,6 +15,7 @@ from typing import Any
 from acp.connection import Connection
 from acp.exceptions import RequestError
 
+from desktop.domain.text.json_text import read_json
 from desktop.workers.acp_host import limits
 from desktop.workers.acp_host.updates import act_of, cut, event_of
 from desktop.workers.inside import CallError
@@ -228,7 +229,7 @@ def permission_of(given: Mapping[str, Any]) -> dict[str, Any]:
 def _message(line: bytes) -> dict[str, Any] | None:
     """A message of the protocol, or None for anything else."""
     try:
-        found = json.loads(line)
+        found = read_json(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or not isinstance(found.get("id"), int | str | None):

@@ -20,6 +20,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from desktop.domain.text.json_text import read_json
 from desktop.systems import open_flags
 from desktop.systems.inherited_pipes import reader_of, writer_of
 from desktop.systems.named_pipes import make_pipe
@@ -187,7 +188,7 @@ def _error(number: Any, code: int, words: str) -> dict[str, Any]:
 
 def _message(line: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
+        found = read_json(line)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

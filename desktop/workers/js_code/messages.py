@@ -12,6 +12,7 @@ from typing import Any
 
 from desktop.domain.code import CodeCall, CodeFailure
 from desktop.domain.errors import ToolFailure
+from desktop.domain.text.json_text import read_json
 
 OPS = ("invoke", "finish", "fail", "next")
 MAX_VALUES = 5_000
@@ -37,7 +38,7 @@ def read(line: bytes) -> Mapping[str, Any]:
     """Parse one message. Raises Violation for what is no JSON object."""
     try:
         text = line.decode("utf-8")
-        message = json.loads(text, parse_constant=_no_number)
+        message = read_json(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise Violation("a line is no JSON") from error
     if not isinstance(message, dict):

@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from desktop.domain.text.json_text import read_json
 from desktop.domain.text.scrub import scrub, without_paths
 from desktop.workers.inside import CallError
 from desktop.workers.model_host.refusals import refused_by
@@ -107,7 +108,7 @@ def told(value: Any, text: str) -> str:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text)
     except (ValueError, RecursionError):
         return None
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import certifi
 
+from desktop.domain.text.json_text import read_json
 from desktop.workers.model_host.limits import BODY_MAX
 from desktop.workers.model_host.refusals import AnswerRefused, place
 
@@ -103,7 +104,7 @@ def _read(response: Any, status: int, deadline: float) -> HttpAnswer:
             raise Unreachable("the answer takes too long")
     text = b"".join(chunks).decode("utf-8", "replace")
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except (ValueError, RecursionError):
         value = None
     return HttpAnswer(status, {k.lower(): v for k, v in response.headers.items()}, value, text[:4000])

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from desktop.domain.text.json_text import read_json
 from desktop.workers.inside import CallError
 from desktop.workers.result_host import limits
 from desktop.workers.web_host.decoding import decoded
@@ -67,9 +68,7 @@ class ResultTree:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(
-            text, parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=_Pairs
-        )
+        return read_json(text, parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
         words = f"It is no JSON: {error.msg} in line {error.lineno:,}, column {error.colno:,}."
         raise CallError("result.not_shown", words) from None

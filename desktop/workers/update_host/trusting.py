@@ -23,6 +23,7 @@ from tuf.ngclient.updater import Updater
 from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.text.hidden_characters import has_half_letters, has_hidden
+from desktop.domain.text.json_text import read_json
 from desktop.domain.updates.numbers import is_number
 from desktop.domain.updates.rights import read_manifest
 from desktop.workers.inside import CallError
@@ -108,7 +109,7 @@ class Trusted:
 
     def _offer(self, said: bytes) -> SignedOffer:
         try:
-            found = json.loads(said)
+            found = read_json(said)
             version, date, unpacked, news = (found[key] for key in ("version", "date", "unpacked", "news"))
             package, rights = found["package"], found["rights"]
         except (ValueError, RecursionError, KeyError, TypeError):

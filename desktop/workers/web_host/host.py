@@ -15,6 +15,7 @@ from typing import Any
 import certifi
 
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.domain.web.addresses import BadWebAddress, read_address
 from desktop.domain.web.proxies import WebProxies, proxies_of
 from desktop.workers.hardening import bound_memory, bound_time, harden, shut_in_with_network
@@ -164,7 +165,7 @@ def _laid_out(text: str) -> str:
     """JSON a line an entry, as long as that does not make much more of it: it is nested as its server likes."""
     most, pieces, size = 3 * len(text) + 10_000, list[str](), 0
     try:
-        for piece in json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(json.loads(text)):
+        for piece in json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(read_json(text)):
             pieces.append(piece)
             size += len(piece)
             if size > most:

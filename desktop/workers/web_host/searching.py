@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 import httpx2
 
 from desktop.domain.loading.lazy_dataclass import dataclass
+from desktop.domain.text.json_text import read_json
 from desktop.domain.text.scrub import scrub
 from desktop.domain.web.addresses import BadWebAddress, WebAddress, read_address
 from desktop.domain.web.nearness import Nearness
@@ -121,7 +122,7 @@ async def _answered(
     if cut:
         raise CallError("search.unreadable", f"it is larger than {limits.ANSWER // 1_000_000} MB")
     try:
-        found = json.loads(body)
+        found = read_json(body)
     except (ValueError, RecursionError):
         raise CallError("search.no_json", "it is no JSON") from None
     return _read(found, dialect, query.count)
@@ -192,7 +193,7 @@ def _refusal(response: httpx2.Response, body: bytes, dialect: ServiceDialect, ke
 def _said(body: bytes, key: str) -> tuple[str, str]:
     """The code that a service gives, and its sentence, without the key."""
     try:
-        found = json.loads(body[: limits.FIELD])
+        found = read_json(body[: limits.FIELD])
     except (ValueError, RecursionError):
         return "", ""
     texts: dict[str, str] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field, replace
@@ -13,6 +12,7 @@ from desktop.domain.files.documents import DocumentOpener
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.messages import AudioBlock, MediaBlock
 from desktop.domain.servers.mcp import McpPart
+from desktop.domain.text.json_text import read_json
 from desktop.domain.tools import ToolResult
 from desktop.tools.documents.given import read_given
 from desktop.tools.documents.in_files import DOCUMENT
@@ -196,7 +196,7 @@ class ServerAnswer:
 
     def _said(self) -> list[Mapping[str, Any]]:
         try:
-            found = json.loads("".join(self.parts) or "[]")
+            found = read_json("".join(self.parts) or "[]")
         except (ValueError, RecursionError):
             return []
         return [one for one in found if isinstance(one, Mapping)][:MAX_PARTS] if isinstance(found, list) else []
@@ -239,7 +239,7 @@ def _number(value: Any) -> float | None:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text)
     except (ValueError, RecursionError):
         return None
 

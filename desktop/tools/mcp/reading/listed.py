@@ -6,13 +6,13 @@ anything is kept (R-SEC-1). Blocks: use a thread.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.servers.mcp import McpArgument, McpPrompt, McpResource, McpTemplate
+from desktop.domain.text.json_text import read_json
 from desktop.tools.mcp.offered import MAX_DESCRIPTION, MAX_TITLE, MaskData, plain
 
 MAX_URI = 2_000
@@ -75,7 +75,7 @@ def name_problem(name: Any) -> str:
 
 def _said(text: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(text)
+        found = read_json(text)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and not isinstance(found.get("tooLarge"), int) else None

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from desktop.domain.approval.audit import AuditRow
 from desktop.domain.approval.audit_chain import ChainReport
 from desktop.domain.approval.permission import NOBODY_ANSWERED, UNANSWERED, AuditEntry
+from desktop.domain.text.json_text import read_json
 from desktop.presenter.approvals.activity_words import finding_words, moment
 from desktop.presenter.approvals.call_words import (
     call_words,
@@ -154,7 +155,7 @@ def as_text(found: list[EntryFact]) -> str:
 def readable(summary: str) -> str:
     """Arguments a line each, where they are whole; else as they were kept."""
     try:
-        found = json.loads(summary)
+        found = read_json(summary)
     except (ValueError, RecursionError):
         return summary
     if not isinstance(found, dict):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import posixpath
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
+from desktop.domain.text.json_text import read_json
 from desktop.workers.document_host import limits
 from desktop.workers.document_host.package import Package
 from desktop.workers.document_host.reading import DocumentFile, FlowDocument, broken, cell_text, one_line
@@ -95,7 +95,7 @@ class Notebook(DocumentFile):
     def __init__(self, data: bytes) -> None:
         super().__init__()
         try:
-            whole = json.loads(decoded(data, "application/json"))
+            whole = read_json(decoded(data, "application/json"))
             cells = whole.get("cells")
             if cells is None:  # the format before 2015
                 cells = [cell for sheet in whole["worksheets"] for cell in sheet.get("cells", ())]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from desktop.domain.fences.drawing import Drawing
+from desktop.domain.text.json_text import read_json
 from desktop.workers.fence_host.charts.plotting import drawing_of
 from desktop.workers.fence_host.charts.spec import plot_of
 from desktop.workers.fence_host.undrawn import NotDrawn
@@ -17,7 +17,7 @@ _CHART_JS = {"bar": "bar", "horizontalBar": "bar", "line": "line", "pie": "arc",
 def drawn(source: str) -> Drawing:
     """Raises NotDrawn."""
     try:
-        spec = json.loads(source)
+        spec = read_json(source)
     except RecursionError:
         raise NotDrawn("It is nested too deep.") from None
     except ValueError as error:

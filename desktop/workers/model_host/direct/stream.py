@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from desktop.domain.text.json_text import read_json
 from desktop.workers.inside import CallError
 from desktop.workers.model_host.direct.events import EventReader
 from desktop.workers.model_host.direct.web import LOST, WebAnswer
@@ -174,7 +175,7 @@ def _values(data: bytes) -> Sequence[dict[str, Any] | None]:
 def _value(text: str) -> dict[str, Any] | None:
     if text.startswith(DONE):
         return None
-    value = json.loads(text)
+    value = read_json(text)
     return value if isinstance(value, dict) else {}
 
 
