@@ -19,8 +19,10 @@ _OTHERS = bytes(set(range(256)) - set(b"[{]}"))
 def read_json(text: str | bytes | bytearray, **hooks: Any) -> Any:
     """``json.loads``, with its keywords. Raises ValueError, and RecursionError for what is nested too deeply, whether
     or not it is JSON further on."""
-    if not isinstance(text, str):
+    if isinstance(text, bytes | bytearray):
         text = text.decode(json.detect_encoding(text), "surrogatepass")
+    if not isinstance(text, str):
+        raise TypeError(f"JSON is text, not {type(text).__name__}")
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         raise RecursionError("JSON that is nested too deeply")
     return json.loads(text, **hooks)

@@ -68,6 +68,14 @@ def test_what_is_no_json_is_refused_as_json_refuses_it(text: str | bytes) -> Non
     assert str(ours.value) == str(theirs.value)
 
 
+@pytest.mark.parametrize("odd", [None, 1, ["x"], {}])
+def test_what_is_no_text_is_refused_as_json_refuses_it(odd: Any) -> None:
+    with pytest.raises(TypeError):
+        json.loads(odd)
+    with pytest.raises(TypeError):
+        read_json(odd)
+
+
 def test_its_keywords_are_those_of_json() -> None:
     def none(name: str) -> Any:
         raise ValueError(name)
