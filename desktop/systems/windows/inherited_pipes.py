@@ -140,9 +140,6 @@ class _WriteEnd(asyncio.WriteTransport):
             self._held = True
             self._protocol.pause_writing()
 
-    def get_write_buffer_size(self) -> int:
-        return self._size
-
     def is_closing(self) -> bool:
         return self._closing
 
