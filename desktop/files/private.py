@@ -11,6 +11,7 @@ import contextlib
 import os
 from collections.abc import Iterable
 
+from desktop.files.removing import remove_tree
 from desktop.systems import current, disk, open_flags
 
 FILE, FOLDER = 0o600, 0o700
@@ -77,22 +78,6 @@ def _remove(path: str, before: float) -> None:
             remove_tree(path)
         else:
             os.unlink(path)
-
-
-def remove_tree(path: str) -> None:
-    """A folder with all in it, as far as that is possible."""
-    folders = [path]
-    for folder in folders:  # which grows: some lie deeper than functions may call each other, as ``os.walk`` does
-        with contextlib.suppress(OSError):
-            for entry in list(os.scandir(folder)):
-                if entry.is_dir(follow_symlinks=False) and not disk.is_junction(entry.path):
-                    folders.append(entry.path)
-                else:
-                    with contextlib.suppress(OSError):
-                        os.unlink(entry.path)
-    for folder in reversed(folders):
-        with contextlib.suppress(OSError):
-            os.rmdir(folder)
 
 
 def write_whole(path: StrPath, *content: bytes, mode: int = FILE, lasting: bool = True) -> None:

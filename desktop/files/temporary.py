@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import stat
 import tempfile
 import time
@@ -16,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from desktop.files.holding import alone, hold
+from desktop.files.removing import remove_tree
 from desktop.systems.people import is_ours
 
 PREFIX = "assent-run-"
@@ -40,7 +40,7 @@ class TemporaryFolder:
 
     def close(self) -> None:
         """Remove it with all that is in it; once removed, this does nothing."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        remove_tree(self.path)
         if self._held is not None:
             os.close(self._held)
             self._held = None
@@ -72,4 +72,4 @@ def _remove(entry: os.DirEntry[str], before: float) -> None:
     made_here = stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == _MADE_MODE and is_ours(found.st_uid)
     if made_here and found.st_mtime < before:
         with alone(entry.path):
-            shutil.rmtree(entry.path, ignore_errors=True)
+            remove_tree(entry.path)

@@ -26,7 +26,8 @@ from desktop.domain.errors import KnownError
 from desktop.domain.loading.lazy_dataclass import dataclass
 from desktop.domain.updates.numbers import is_newer, is_number
 from desktop.files.holding import alone, hold
-from desktop.files.private import FOLDER, names_on_disk, remove_tree, unfinished, write_whole
+from desktop.files.private import FOLDER, names_on_disk, unfinished, write_whole
+from desktop.files.removing import remove_tree
 
 FOLDER_NAME, LAUNCHER, START = "versions", "assent", "bin/assent"
 CURRENT, PREVIOUS, TRIAL, BEGUN, FELL_BACK, STAGING = (

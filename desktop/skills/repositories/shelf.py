@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from desktop.domain.loading.lazy_dataclass import dataclass
-from desktop.files.private import make_folder, names_on_disk, on_disk, remove_tree, write_whole
+from desktop.files.private import make_folder, names_on_disk, on_disk, write_whole
+from desktop.files.removing import remove_tree
 from desktop.skills.catalogue.scan import FOLDER_FILES
 from desktop.skills.editing.files import SkillFiles
 from desktop.skills.formats.folder import FolderFile

@@ -13,12 +13,12 @@ from desktop.files.private import (
     close_to_others,
     make_folder,
     mode_of,
-    remove_tree,
     remove_unfinished,
     unfinished,
     write_new,
     write_whole,
 )
+from desktop.files.removing import remove_tree
 
 
 @pytest.fixture(autouse=True)

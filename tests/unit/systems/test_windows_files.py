@@ -9,7 +9,7 @@ import pytest
 if sys.platform != "win32":
     pytest.skip("needs Windows", allow_module_level=True)
 
-from desktop.files.private import remove_tree
+from desktop.files.removing import remove_tree
 from desktop.systems import disk
 
 

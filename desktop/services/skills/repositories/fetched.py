@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from desktop.domain.runs.cancellation import CancellationToken
-from desktop.files.private import make_folder, remove_tree, write_whole
+from desktop.files.private import make_folder, write_whole
+from desktop.files.removing import remove_tree
 from desktop.services.skills.repositories.git import Git, Progress, TokenStop
 from desktop.skills.importing.archives import unpack
 from desktop.skills.importing.limits import ImportRefused, StagedFiles
