@@ -94,7 +94,7 @@ def _live(
     link = links.harmless(options.link) if options.link else ""
     code = session.run(application, home, window, crashes, wiring, measure, link)
     if code == session.AGAIN:
-        code = again.start_again()
+        code = again.start_again(home.path)
     session.end_threads(code)
     return code
 
