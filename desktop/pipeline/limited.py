@@ -13,6 +13,7 @@ from desktop.domain.runs.events import ToolCallAdvanced, ToolCallOutput
 from desktop.domain.runs.scopes import Interrupt
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import ToolCallContext, ToolResult
+from desktop.files.own_files import OwnFiles
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Advance, ServedContext
 
@@ -32,12 +33,19 @@ class LimitedWork:
     Tools that start processes end those at the same limit themselves; so the caller waits ``margin_s`` longer before
     it steps in. A tool then gets 60 ms after an abort, and ``margin_s`` after its time limit, to hand over what it
     has; after that the caller goes on, the owner of ``spawn`` keeps the task, and a late result is discarded
-    (R-TMO-4).
+    (R-TMO-4). Nothing is begun once ``own_files``, those of the app, were exchanged: a person may have taken an hour to
+    answer, also to a second question, or to one about a copy.
     """
 
     def __init__(
-        self, spawn: Spawn, timeout_of: Callable[[str], float], margin_s: float, redactor: Redactor | None = None
+        self,
+        spawn: Spawn,
+        timeout_of: Callable[[str], float],
+        margin_s: float,
+        redactor: Redactor | None = None,
+        own_files: OwnFiles | None = None,
     ) -> None:
+        self._own_files = own_files or OwnFiles()
         self._spawn = spawn
         self._timeout_of = timeout_of
         self._margin_s = margin_s
@@ -91,7 +99,8 @@ class LimitedWork:
         return (within, "the code that calls it") if within else (self._timeout_of(spec.name), "the settings")
 
     async def run(self, call: CallContext, work: Work[T], *, network: bool) -> T:
-        """What ``work`` returns; raises ToolFailure, CancellationError or what the tool raised."""
+        """What ``work`` returns; raises KnownError, CancellationError or what the tool raised."""
+        self._own_files.check()
         spec = call.target.spec
         limit, where = self._time_of(call)
         seconds = None if spec.waits_for_person or limit == math.inf else limit + self._margin_s

@@ -109,7 +109,7 @@ class Pipeline:
         self._outside = outside
         allowed, schema, safety = AllowedToolsGate(), SchemaGate(self.validator), SafetyGate()
         limits = self._settings
-        work = LimitedWork(spawn, limits.timeout_of, limits.margin_s, redactor)
+        work = LimitedWork(spawn, limits.timeout_of, limits.margin_s, redactor, self._own_files)
         self._rehearsals = CallRehearsals(work, around)
         trusting = TrustGate(trust, (allowed, schema, safety), self._rehearsals)
         past_calls = self._past_calls = PastCalls(histories, trusting)
@@ -241,7 +241,6 @@ class Pipeline:
     async def _execute(self, attempt: CallAttempt) -> None:
         """Step 12: run the tool."""
         assert attempt.call is not None
-        self._own_files.check()  # a person may have taken an hour to answer
         await self._executor.run(attempt.call)
 
     async def _refused(self, attempt: CallAttempt, error: AssentError) -> ToolResult:

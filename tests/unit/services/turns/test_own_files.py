@@ -1,11 +1,14 @@
 """The app's own files are exchanged: no run begins any more, and no call is made."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from desktop.domain.approval.judgement import Category
 from desktop.domain.approval.permission import Decision
+from desktop.domain.tools import PreCheck, ToolCallContext
 from desktop.files.own_files import OwnFiles
 from desktop.models.scripted import ScriptedModel, says
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
@@ -68,3 +71,36 @@ async def test_a_call_that_was_asked_about_before_and_allowed_afterwards_is_not_
     bench = Bench(tool, person=Person(allows), own_files=OwnFiles(file))
     result = (await bench.call("write")).result
     assert (result.code, tool.calls) == ("app.exchanged", [])
+
+
+async def test_a_call_that_was_asked_about_anew_because_its_file_changed_is_not_made(file: Path) -> None:
+    def allows(request: object) -> object:
+        exchanged(file)
+        return Decision("allow_once", "digest", waited_s=0.0)
+
+    looks = iter(range(9))
+    tool = FakeTool("write", Category.WRITE)
+    tool.checks = lambda _: PreCheck(Category.WRITE, identity={"a": str(min(1, next(looks)))})
+    person = Person("allow_once", allows)
+    result = (await Bench(tool, person=person, own_files=OwnFiles(file)).call("write")).result
+    assert len(person.asked) == 2
+    assert (result.code, tool.calls) == ("app.exchanged", [])
+
+
+class CopyTool(FakeTool):
+    """One whose calls can be made in a copy."""
+
+    copies = 0
+
+    async def rehearse(self, args: Mapping[str, Any], check: PreCheck, context: ToolCallContext) -> None:
+        self.copies += 1
+
+
+async def test_a_call_is_not_made_once_more_in_a_copy(file: Path) -> None:
+    def again(request: object) -> object:
+        exchanged(file)
+        return Decision("again", "digest", waited_s=0.0)
+
+    tool = CopyTool("write", Category.WRITE)
+    result = (await Bench(tool, person=Person(again), own_files=OwnFiles(file)).call("write")).result
+    assert (result.code, tool.copies, tool.calls) == ("app.exchanged", 0, [])
