@@ -7,7 +7,10 @@ import re
 SHAPES: tuple[tuple[str, str], ...] = (
     ("private keys and certificates", r"-----BEGIN [A-Z0-9 ]{2,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{2,40}-----|\Z)"),
     ("PuTTY", r"PuTTY-User-Key-File-\d[\s\S]*"),
-    ("JSON Web Tokens", r"ey[JI][\w=-]{3,}\.[\w=-]{3,}(?:\.[\w.+/=-]*)?|eyJ[\w-]{8,}"),
+    (
+        "JSON Web Tokens",  # each part is read up to where another token may begin: once, however many beginnings
+        r"ey[JI](?:(?![^A-Za-z0-9]ey[JI])[\w=-]){3,}\.[\w=-]{3,}(?:\.[\w.+/=-]*)?|eyJ[\w-]{8,}",
+    ),
     ("OpenAI, DeepSeek, OpenRouter, Anthropic, Stripe, LangSmith", r"(?:sk|pk|rk|csk|lsv2)[-_][\w-]{12,}"),
     ("Google", r"AIza[\w-]{20,}|ya29\.[\w.-]{10,}|GOCSPX-[\w-]{10,}|1//0[\w-]{20,}"),
     ("AWS", r"(?:A3T[A-Z0-9]|ABIA|ACCA|AGPA|AIDA|AIPA|AKIA|ANPA|ANVA|AROA|ASIA)[A-Z0-9]{12,}|ABSK[\w+/=-]{20,}"),

@@ -30,7 +30,13 @@ def started_again(place: Path, *given: str, **environment: str) -> list[str]:
     subprocess.run(
         [sys.executable, "-c", AGAIN, str(recorder), *given],
         cwd=place,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(place), "PYTHONPATH": str(ROOT), "RECORD": str(record), **environment},
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(place),
+            "PYTHONPATH": str(ROOT),
+            "RECORD": str(record),
+            **environment,
+        },
         timeout=WAIT_S,
         check=True,
     )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from desktop.safety.secrets.redaction import SecretRedactor
-from desktop.services.help.key_shapes import SHAPES
+from desktop.services.help.key_shapes import KEYS, SHAPES
 from desktop.services.help.masking import KINDS, Person, ReportMask
 
 WORD = "zqxvk"
@@ -211,6 +211,14 @@ def test_any_text_can_be_masked_and_a_second_time_changes_nothing(text: str) -> 
 )
 def test_a_long_text_of_one_sign_takes_no_longer_than_its_length(letter: str) -> None:
     assert len(MASK.mask(letter * 20_000)) <= 120_000
+
+
+def test_a_token_is_looked_for_only_up_to_where_another_may_begin() -> None:
+    """Else a long text of beginnings is read to its end from each of them: a minute for 300 kB."""
+    found = KEYS.search("=eyJaaa=eyJbbb.cccc.dddd ")
+    assert found is not None
+    assert found[0] == "eyJbbb.cccc.dddd"
+    assert MASK.without_keys("=eyJaa" * 50_000) == "=eyJaa" * 50_000
 
 
 def test_each_kind_says_what_it_is() -> None:

@@ -1,5 +1,7 @@
 """The app's own files are exchanged: no run begins any more, and no call is made."""
 
+import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,26 @@ def test_files_that_stay_are_no_others(file: Path) -> None:
     own = OwnFiles(file)
     assert own.exchanged() is None
     own.check()
+
+
+def test_the_same_file_under_another_number_is_no_other(file: Path) -> None:
+    """Disks of a network give new numbers, and so does whoever puts files that are alike in one place."""
+    own = OwnFiles(file)
+    copy = file.with_suffix(".copy")
+    shutil.copy2(file, copy)
+    copy.replace(file)
+    assert own.exchanged() is None
+    assert own.exchanged() is None
+
+
+def test_another_version_of_the_same_time_and_length_is_another(file: Path) -> None:
+    """Installers may give each file the time of its package, or one time to all of them."""
+    own, was = OwnFiles(file), file.stat()
+    copy = file.with_suffix(".copy")
+    copy.write_text("version = 2\n")
+    os.utime(copy, ns=(was.st_atime_ns, was.st_mtime_ns))
+    copy.replace(file)
+    assert own.exchanged() is not None
 
 
 @pytest.mark.parametrize("what", [exchanged, Path.unlink], ids=["exchanged", "removed"])
