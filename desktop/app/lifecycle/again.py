@@ -10,9 +10,9 @@ from desktop.systems import current, ending_signals
 
 
 def start_again(home: Path) -> int:
-    """Become a new start of the app over the same home, named whole: what was given may have been beside the folder that
-    is left here. A link is not followed a second time. The home is let go of with this process's files. Returns only
-    where it cannot be run: 0, the end that the person wanted anyway."""
+    """Become a new start of the app over the same home, named whole: what was given may be named from the folder that
+    is left. A link is not followed a second time. The home is let go of with this process's files. Returns only where
+    it cannot be run: 0, the end that the person wanted anyway."""
     there = this_installation()
     command = there.command or own_start()
     if current.WINDOWS:
