@@ -170,8 +170,7 @@ class Jobs:
 
     def _forget_ended(self) -> None:
         for process, job in list(self._jobs.items()):
-            if not job.active():
-                del self._jobs[process]
+            if not job.active() and self._jobs.pop(process, None) is not None:
                 job.close()
 
 

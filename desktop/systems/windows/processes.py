@@ -50,7 +50,11 @@ def _let_go_of_pipes(process: asyncio.subprocess.Process) -> None:
 def start_blocking(argv: Sequence[str], *, tied: bool = True, **options: Any) -> subprocess.Popen[bytes]:
     """The same without a loop; not ``tied``: it goes on when we have ended. Raises OSError."""
     process = subprocess.Popen(argv, creationflags=_FLAGS, **options)
-    _JOBS.join(process.pid, {"tied": tied})
+    try:
+        _JOBS.join(process.pid, {"tied": tied})
+    except OSError:
+        process.kill()  # what waits for its first instruction would wait for ever
+        raise
     return process
 
 
