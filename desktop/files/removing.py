@@ -14,19 +14,19 @@ from desktop.systems import disk, open_flags
 _ENTER = os.O_RDONLY | open_flags.DIRECTORY | open_flags.NOFOLLOW | open_flags.CLOEXEC
 _HOLD = open_flags.PATH | open_flags.DIRECTORY | open_flags.CLOEXEC
 _ALL = 0o700
-HAS_DIR_FD = os.open in os.supports_dir_fd
+_HAS_DIR_FD = os.open in os.supports_dir_fd
 
 
 def remove_tree(path: str) -> None:
     """A folder with all in it, as far as that is possible. A link in its place stays, and what it leads to."""
     with contextlib.suppress(OSError):
-        if HAS_DIR_FD:
+        if _HAS_DIR_FD:
             _by_descriptors(os.path.abspath(path))
         else:
             _by_paths(path)
 
 
-class _Folder:
+class _OnTheWay:
     """One that is being emptied: which it is, and its folders that are still to be removed."""
 
     def __init__(self, name: str, descriptor: int, left: Iterable[str]) -> None:
@@ -38,14 +38,14 @@ def _by_descriptors(path: str) -> None:
     above, name = os.path.split(path)
     here = os.open(above, _HOLD)
     try:
-        way = [_Folder("", here, [name])]
+        way = [_OnTheWay("", here, [name])]
         while True:
             if way[-1].left:
                 name = way[-1].left.pop()
                 below = _entered(name, here)
                 if below is not None:
                     here = _exchanged(here, below)
-                    way.append(_Folder(name, here, _emptied(here)))
+                    way.append(_OnTheWay(name, here, _emptied(here)))
             elif len(way) > 1:
                 name = way.pop().name
                 here = _exchanged(here, os.open("..", _HOLD, dir_fd=here))
