@@ -54,6 +54,8 @@ def test_a_program_that_a_build_needs_is_missed_before_it_begins(
 
 
 def test_an_unpacked_sdist_is_packed_without_git(tmp_path: Path) -> None:
+    with pytest.raises(Stop, match="git is not on this computer"):
+        refuse_what_cannot_be_made(["sdist"], tmp_path, True, str(tmp_path))
     refuse_what_cannot_be_made(["sdist"], tmp_path, False, str(tmp_path))
 
 
