@@ -117,7 +117,7 @@ def become(platform: str) -> None:
             if hasattr(module, name):
                 delattr(module, name)
         for name in only:
-            if not hasattr(module, name):
+            if name not in vars(module):  # asyncio looks for names itself, and not well
                 setattr(module, name, _value(name))
 
 
