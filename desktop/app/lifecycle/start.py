@@ -31,11 +31,12 @@ from desktop.domain.loading.lazy import lazy_module, load
 from desktop.systems import limits, own_process
 
 if TYPE_CHECKING:
-    from desktop.app.lifecycle import again, session
+    from desktop.app.lifecycle import again, qt_types, session
     from desktop.domain.text import links
 else:
     again = lazy_module("desktop.app.lifecycle.again")
     links = lazy_module("desktop.domain.text.links")
+    qt_types = lazy_module("desktop.app.lifecycle.qt_types")
     session = lazy_module("desktop.app.lifecycle.session")
 
 FAILED = 1
@@ -84,6 +85,7 @@ def _live(
         _say(json.dumps(_painted(watch)))
         return 0 if watch.painted_at_ns else FAILED
     painted = _painted(watch) if options.exit_after_paint else {}
+    in_turns(qt_types.make_types())
     in_turns(wiring.furnish(window))
     Loading(_load_session).wait()
 
