@@ -25,21 +25,6 @@ code = main()
 print(json.dumps(seen), flush=True)
 sys.exit(code)
 """
-AT_ONCE = """
-import random, sys, threading
-from desktop.app.lifecycle.qt_types import NAMES, make_types
-for _ in make_types(): pass
-sys.setswitchinterval(1e-6)
-rest = [(m, n) for m in ("QtCore", "QtGui", "QtWidgets") for n in dir(sys.modules[f"PySide6.{m}"])]
-random.Random(int(sys.argv[1])).shuffle(rest)
-def ask(names):
-    for m, n in names: getattr(sys.modules[f"PySide6.{m}"], n)
-ours = [(m, n) for m in NAMES for n in NAMES[m].split()]
-thread = threading.Thread(target=lambda: [ask(ours) for _ in range(5)])
-thread.start()
-ask(rest)
-thread.join()
-"""
 
 
 def taken_from_qt() -> Iterator[tuple[str, str]]:
@@ -70,9 +55,3 @@ def test_all_of_them_are_there_before_anything_is_imported_in_a_thread(tmp_path:
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == [[]]
-
-
-def test_a_thread_may_then_take_them_while_the_window_has_others_made() -> None:
-    for seed in range(2):
-        done = subprocess.run([sys.executable, "-c", AT_ONCE, str(seed)], cwd=ROOT, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr

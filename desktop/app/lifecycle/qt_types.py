@@ -14,21 +14,22 @@ from desktop.systems import current
 
 NAMES: Mapping[str, str] = {
     "QtCore": """
-        QAbstractItemModel QAbstractListModel QAbstractNativeEventFilter QAbstractTableModel QBuffer QByteArray
-        QCoreApplication QDir QEasingCurve QEvent QEventLoop QFileInfo QFileSystemWatcher QIODevice QItemSelection
-        QItemSelectionModel QLocale QMessageLogContext QMetaMethod QMimeData QModelIndex QObject QPersistentModelIndex
-        QPoint QPointF QRect QRectF QRunnable QSize QSizeF QSocketNotifier QStringListModel QThreadPool QTimer QUrl
-        QVariantAnimation Qt QtMsgType SLOT Signal SignalInstance Slot qInstallMessageHandler qVersion
+        QAbstractEventDispatcher QAbstractItemModel QAbstractListModel QAbstractNativeEventFilter
+        QAbstractTableModel QBuffer QByteArray QCoreApplication QDir QEasingCurve QEvent QEventLoop QFileInfo
+        QFileSystemWatcher QIODevice QItemSelection QItemSelectionModel QLocale QMessageLogContext QMetaMethod
+        QMimeData QModelIndex QObject QPersistentModelIndex QPoint QPointF QRect QRectF QRunnable QSize QSizeF
+        QSocketNotifier QStringListModel QThreadPool QTimer QUrl QVariantAnimation Qt QtMsgType SLOT Signal
+        SignalInstance Slot qInstallMessageHandler qVersion
     """,
     "QtGui": """
-        QAbstractFileIconProvider QAccessible QAccessibleActionInterface QAccessibleAnnouncementEvent QAccessibleEvent
-        QAccessibleInterface QAction QBrush QCloseEvent QColor QContextMenuEvent QCursor QDesktopServices
-        QDoubleValidator QDropEvent QEnterEvent QFileOpenEvent QFocusEvent QFont QFontDatabase QFontMetrics
-        QFontMetricsF QGuiApplication QHelpEvent QHideEvent QIcon QImage QImageIOHandler QImageReader QImageWriter
-        QInputMethodEvent QIntValidator QKeyEvent QKeySequence QMouseEvent QPaintEvent QPainter QPainterPath QPalette
-        QPen QPixmap QRegion QResizeEvent QShortcut QShowEvent QStandardItem QStandardItemModel QSyntaxHighlighter
-        QTextBlock QTextCharFormat QTextCursor QTextDocument QTextFormat QTextFragment QTextLayout QTextOption
-        QTransform QWheelEvent QWindow Qt
+        QAbstractFileIconProvider QAccessible QAccessibleActionInterface QAccessibleAnnouncementEvent
+        QAccessibleEvent QAccessibleInterface QAction QBrush QCloseEvent QColor QContextMenuEvent QCursor
+        QDesktopServices QDoubleValidator QDropEvent QEnterEvent QFileOpenEvent QFocusEvent QFont QFontDatabase
+        QFontMetrics QFontMetricsF QGuiApplication QHelpEvent QHideEvent QIcon QImage QImageIOHandler QImageReader
+        QImageWriter QInputMethodEvent QIntValidator QKeyEvent QKeySequence QMouseEvent QPaintEvent QPainter
+        QPainterPath QPalette QPen QPixmap QRegion QResizeEvent QShortcut QShowEvent QStandardItem
+        QStandardItemModel QSyntaxHighlighter QTextBlock QTextCharFormat QTextCursor QTextDocument QTextFormat
+        QTextFragment QTextLayout QTextOption QTransform QWheelEvent QWindow Qt
     """,
     "QtWidgets": """
         QAbstractButton QAbstractItemView QAbstractScrollArea QAbstractSlider QAbstractSpinBox QAccessibleWidget

@@ -22,7 +22,7 @@ from desktop.app.home.logs import Logs
 from desktop.app.lifecycle import shutdown
 from desktop.app.lifecycle.application import Application
 from desktop.app.lifecycle.composition import App, Hooks
-from desktop.app.lifecycle.garbage import settle
+from desktop.app.lifecycle.garbage import GarbageCollection, settle
 from desktop.app.lifecycle.sent_events import sent_events_refused
 from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.errors import AssentError, BugError, KnownError
@@ -170,7 +170,7 @@ def run(
 ) -> int:
     """Live until someone quits; the exit code. Everything is written down and let go of when it returns. Raises
     KnownError where the start came to no end."""
-    settle()
+    GarbageCollection(application)
     logs = Logs(home.logs, crashes.redacted, early=crashes.early.hand_over())
     loop = AssentEventLoop(application)
     loop.set_exception_handler(crashes.loop_handler)
