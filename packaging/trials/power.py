@@ -39,7 +39,7 @@ class Repair:
 DPKG = "apt-get install -y -q --allow-downgrades --reinstall FILE"
 REPAIRS = {
     "wheel": Repair(PIP),
-    "deb": Repair("! dpkg --verify assent | grep .", f"{DPKG} || {{ dpkg --configure -a && {DPKG}; }}"),
+    "deb": Repair("! dpkg --verify assent | grep .", f"{DPKG} || {{ dpkg --configure -a; {DPKG}; }}"),
     "rpm": Repair(
         "rpm --verify --nodeps assent && [ $(rpm --query assent | wc -l) = 1 ]",
         "rpm --upgrade --oldpackage --replacepkgs --nodeps FILE",
