@@ -89,10 +89,13 @@ def test_two_builds_do_not_write_into_one_folder_at_once(tmp_path: Path) -> None
 def test_what_a_killed_build_left_is_removed_by_the_next_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / f"{HALF_MADE}abc" / "work").mkdir(parents=True)
     (tmp_path / f"{HALF_MADE}abc" / "work" / "x").touch()
+    others = {"assent.whl", f"{HALF_MADE}file", f"{HALF_MADE}link"}
     (tmp_path / "assent.whl").touch()
+    (tmp_path / f"{HALF_MADE}file").touch()
+    (tmp_path / f"{HALF_MADE}link").symlink_to(tmp_path)
     with alone_in(tmp_path):
         assert not (tmp_path / f"{HALF_MADE}abc").exists()
-    assert [path.name for path in tmp_path.iterdir()] == ["assent.whl"]
+    assert {path.name for path in tmp_path.iterdir()} == others
 
 
 @pytest.mark.spec("R-PKG-1")
@@ -164,3 +167,5 @@ def test_packages_that_lie_in_an_unpacked_sdist_are_not_packed_into_the_next(tmp
     source = copied_source(out / f"{HALF_MADE}x" / "work" / "source", root=root, out=out)
     held = sorted(path.relative_to(source.folder).as_posix() for path in source.folder.rglob("*") if path.is_file())
     assert held == ["pyproject.toml", BUILD_FILE]
+    with pytest.raises(Stop, match="holds the sources"):
+        copied_source(tmp_path / "elsewhere", root=root, out=tmp_path)

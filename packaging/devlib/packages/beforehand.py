@@ -60,8 +60,9 @@ def alone_in(out: Path) -> Iterator[None]:
             step = "Wait for it, or name another folder with --out."
             raise Stop(f"Another build is writing into {out}.", step) from error
         for left in out.glob(f"{HALF_MADE}*"):
-            say(f"removing what an earlier build left half made: {left.name}")
-            shutil.rmtree(left)
+            if left.is_dir() and not left.is_symlink():
+                say(f"removing what an earlier build left half made: {left.name}")
+                shutil.rmtree(left)
         yield
     finally:
         os.close(lock)

@@ -85,6 +85,8 @@ def _from_sdist(root: Path, into: Path, out: Path) -> tuple[str, int]:
             "This folder is neither a checkout nor an unpacked sdist, so nobody can say what would be packed.",
             "Run this in a checkout, or in what `dev.py package sdist` made.",
         ) from error
+    if root.is_relative_to(out):
+        raise Stop(f"{out} holds the sources, and is no place for packages of them.", "Name another folder with --out.")
     for path in sorted(root.rglob("*")):
         inside = path.relative_to(root)
         if out in path.parents:
