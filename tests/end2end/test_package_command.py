@@ -19,7 +19,8 @@ from tests.harness.timeouts import WAIT_S, until
 
 ROOT = Path(__file__).resolve().parents[2]
 WAITED = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where these tests run in a shell's background
 from devlib.ending import until_told
 from devlib.packing import waited
 sys.exit(until_told(lambda: waited([sys.executable, "-m", "devlib.packages", *sys.argv[1:]], dict(os.environ))))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 from .components import Component
+from .wheels import canonical
 
 LIST = "components.json"
 FOLDER_LIST = "folder.json"
 """What a self-contained folder adds: written into the folder alone, by the package command."""
 FORMAT = 1
+_Key = tuple[str, str, str, str]
 
 
 def write_list(folder: Path, components: Iterable[Component], texts: Mapping[str, str]) -> None:
@@ -53,17 +55,20 @@ def differences(
     folder: Path, components: Iterable[Component], texts: Mapping[str, str], not_here: Iterable[str]
 ) -> list[str]:
     """What is otherwise in ``folder`` than it would be written now; ``not_here`` are wheels that another system or
-    Python has, of which nothing can be said here."""
+    Python has, of which nothing can be said here. Texts are compared by what they say: one that several share has the
+    name of the first of those that are here."""
     if not (folder / LIST).is_file():
         return [f"{folder / LIST} is not there"]
-    apart = {name.lower() for name in not_here}
-    was = {_key(one): one for one in read_list(folder) if one.name.lower() not in apart}
-    now = {_key(one): one for one in components if one.name.lower() not in apart}
+    apart = {canonical(name) for name in not_here}
+
+    def rows(found: Iterable[Component], text_of: Callable[[str], str | None]) -> dict[_Key, Component]:
+        here = (one for one in found if canonical(one.name) not in apart)
+        return {_key(one): replace(one, texts=tuple(text_of(name) or "none" for name in one.texts)) for one in here}
+
+    was, now = rows(read_list(folder), lambda name: _text(folder, name)), rows(components, texts.get)
     found = [f"{' '.join(key)} is not listed" for key in now if key not in was]
     found += [f"{' '.join(key)} is listed, and not handed out any more" for key in was if key not in now]
     found += [f"{' '.join(key)} is listed otherwise" for key in now if key in was and was[key] != now[key]]
-    used = {text for one in now.values() for text in one.texts}
-    found += [f"the text {name} is another" for name in sorted(used) if _text(folder, name) != texts.get(name)]
     return sorted(found)
 
 
@@ -96,7 +101,7 @@ def _component(row: dict[str, Any]) -> Component:
     return Component(**values)
 
 
-def _key(one: Component) -> tuple[str, str, str, str]:
+def _key(one: Component) -> _Key:
     return one.kind, one.name, one.version, one.licence
 
 
