@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from desktop.systems import current
 
 NAMES: Mapping[str, str] = {
-    "QtCore": """
+    "PySide6.QtCore": """
         QAbstractEventDispatcher QAbstractItemModel QAbstractListModel QAbstractNativeEventFilter
         QAbstractTableModel QBuffer QByteArray QCoreApplication QDir QEasingCurve QEvent QEventLoop QFileInfo
         QFileSystemWatcher QIODevice QItemSelection QItemSelectionModel QLocale QMessageLogContext QMetaMethod
@@ -21,7 +21,7 @@ NAMES: Mapping[str, str] = {
         QSocketNotifier QStringListModel QThreadPool QTimer QUrl QVariantAnimation Qt QtMsgType SLOT Signal
         SignalInstance Slot qInstallMessageHandler qVersion
     """,
-    "QtGui": """
+    "PySide6.QtGui": """
         QAbstractFileIconProvider QAccessible QAccessibleActionInterface QAccessibleAnnouncementEvent
         QAccessibleEvent QAccessibleInterface QAction QBrush QCloseEvent QColor QContextMenuEvent QCursor
         QDesktopServices QDoubleValidator QDropEvent QEnterEvent QFileOpenEvent QFocusEvent QFont QFontDatabase
@@ -31,7 +31,7 @@ NAMES: Mapping[str, str] = {
         QStandardItemModel QSyntaxHighlighter QTextBlock QTextCharFormat QTextCursor QTextDocument QTextFormat
         QTextFragment QTextLayout QTextOption QTransform QWheelEvent QWindow Qt
     """,
-    "QtWidgets": """
+    "PySide6.QtWidgets": """
         QAbstractButton QAbstractItemView QAbstractScrollArea QAbstractSlider QAbstractSpinBox QAccessibleWidget
         QApplication QBoxLayout QButtonGroup QCheckBox QComboBox QFileDialog QFocusFrame QFrame QGridLayout
         QHBoxLayout QHeaderView QLabel QLayout QLineEdit QListView QMainWindow QMenu QPlainTextEdit QProgressBar
@@ -39,15 +39,15 @@ NAMES: Mapping[str, str] = {
         QStyleHintReturn QStyleOption QStyleOptionButton QStyleOptionComboBox QStyleOptionViewItem QStylePainter
         QStyledItemDelegate QSystemTrayIcon QTableView QTextEdit QToolButton QToolTip QTreeView QVBoxLayout QWidget
     """,
-    "QtSvg": """
+    "PySide6.QtSvg": """
         QSvgRenderer
     """,
-    "QtDBus": """
+    "PySide6.QtDBus": """
         QDBusConnection QDBusMessage QDBusPendingCallWatcher QDBusVariant
     """,
 }
 """By module of PySide6: every name that the app takes from it."""
-LINUX_ALONE = "QtDBus"
+LINUX_ALONE = "PySide6.QtDBus"
 AT_ONCE = 6
 """So many in one turn: some milliseconds."""
 
@@ -56,7 +56,7 @@ def make_types() -> Iterator[None]:
     """Make those of this system, with a pause after each few."""
     for module, names in NAMES.items():
         if module != LINUX_ALONE or current.LINUX:
-            there = importlib.import_module(f"PySide6.{module}")
+            there = importlib.import_module(module)
             for number, name in enumerate(names.split(), 1):
                 getattr(there, name)
                 if number % AT_ONCE == 0:
