@@ -56,7 +56,7 @@ class Tiny:
             file.write(line + "\n")
 
     async def start(self) -> None:
-        assert gc.isenabled(), "the start leaves the collector off only until the first paint"
+        assert not gc.isenabled(), "the thread of the window alone looks for garbage"
         self.hooks.crashes.reported.connect(lambda report: self.trace(f"reported {report.title}"))
         self.hooks.crashes.known.connect(lambda error: self.trace(f"known {error}"))
         self.bridge.failed.connect(lambda error: self.trace(f"failed {type(error).__name__}"))

@@ -29,9 +29,9 @@ def test_a_temporary_folder_that_a_killed_process_left_goes_with_the_next_start(
     temporary, home = tmp_path / "temporary", tmp_path / "home"
     temporary.mkdir()
     home.mkdir()
-    left, fresh = temporary / f"{PREFIX}commands-left", temporary / f"{PREFIX}commands-fresh"
+    left, fresh = (temporary / f"{PREFIX}commands-{name}" for name in ("ab12cd34", "ef56gh78"))
     for folder in (left, fresh):
-        folder.mkdir()
+        folder.mkdir(mode=0o700)
     os.utime(left, (time.time() - 2 * FRESH_S,) * 2)
     script = (
         "import pathlib, sys; from desktop.app.home.unfinished import sweep_of; "
