@@ -109,7 +109,8 @@ def become(platform: str) -> None:
     ]
     sys.platform = platform
     os.name = "nt" if platform == "win32" else "posix"
-    pathlib.WindowsPath = pathlib.PosixPath  # type: ignore[misc]  # files are still found as they are here
+    for module in {pathlib, sys.modules[Path.__module__]}:  # Python 3.13 has the class in a module of its own
+        vars(module)["WindowsPath"] = pathlib.PosixPath  # files are still found as they are here
     sys.modules.update(dict.fromkeys(here - there))  # type: ignore[arg-type]  # None: what Python takes for "no such one"
     sys.modules.update(made)
     for module, missing, only in changes:
