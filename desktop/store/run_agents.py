@@ -15,8 +15,8 @@ MAXIMUM = 1000
 """Agents of a run that are read."""
 _PUT = "INSERT OR REPLACE INTO run_agents SELECT ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE run_id = ?)"
 _OLDER = (
-    "DELETE FROM run_agents WHERE run_id IN (SELECT run_id FROM runs WHERE thread_id = ?1 AND run_id <> ?2) "
-    "AND EXISTS (SELECT 1 FROM runs WHERE run_id = ?2)"
+    "DELETE FROM run_agents WHERE run_id IN (SELECT run_id FROM runs WHERE thread_id = ? AND run_id <> ?) "
+    "AND EXISTS (SELECT 1 FROM runs WHERE run_id = ?)"
 )
 _LAST = (
     "SELECT a.run_id, r.ended_at, r.end_reason FROM run_agents a JOIN runs r USING (run_id) WHERE a.thread_id = ? "
@@ -45,7 +45,7 @@ class RunAgentRepository:
 
         def work(connection: sqlite3.Connection) -> None:
             if first:
-                connection.execute(_OLDER, (first, run_id))
+                connection.execute(_OLDER, (first, run_id, run_id))
             connection.executemany(_PUT, rows)
             connection.executemany(
                 "DELETE FROM run_agents WHERE run_id = ? AND path = ?", [(run_id, path) for path in gone]
