@@ -67,7 +67,7 @@ class Scale:
             step = max(1, math.ceil(len(self.names) / max(1, count)))
             return [(self.place(name) or 0.0, name) for name in self.names[::step]]
         if self.kind == "time":
-            return [(self.at(at) or 0.0, told) for at, told in _times(self.low, self.high, count)]
+            return [(self.at(at) or 0.0, name) for at, name in _times(self.low, self.high, count)]
         if self.kind == "log":
             powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
             marks = [10.0**power for power in powers if self.low <= 10.0**power <= self.high * 1.0001]
