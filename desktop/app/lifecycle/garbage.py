@@ -1,9 +1,10 @@
 """Python looks for garbage in the thread of the window alone.
 
-Left to itself it looks in whatever thread makes objects just then. There it took apart rings that held widgets while
-the window was asked about them, and the process ended with a segmentation fault. How often it looks stays as it was,
-but for a full look, which goes through all objects there are and keeps the window that long: 10 ms for what a start
-makes, more with a long thread open.
+Left to itself it looks in whatever thread makes objects just then, and may take rings apart there that hold widgets
+while the window is asked about them. One segmentation fault, in the moment in which PySide6 looked for the Python side
+of an object, is most likely that; it could not be had again. How often it looks stays as it was, but for a full look,
+which goes through all objects there are and keeps the window that long: 10 ms for what a start makes, more with a long
+thread open.
 """
 
 from __future__ import annotations

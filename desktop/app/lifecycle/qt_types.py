@@ -2,7 +2,7 @@
 
 PySide6 makes a type when it is first asked for, and keeps what it has still to make in tables that two threads may not
 change at once: an import in a thread that asked for one, while the window asked for another, ended the process with a
-segmentation fault, one start in some sixty. So the window's thread makes them; the first page needs most anyway.
+segmentation fault, now and then. So the window's thread makes them; the first page needs most of them anyway.
 """
 
 from __future__ import annotations
